@@ -1,0 +1,51 @@
+//! What the agent is told by whoever starts it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+hostler_model::labels! {
+    /// What becomes of runs when the agent is asked to stop.
+    #[derive(Default)]
+    pub enum OnStop ("stop policy") {
+        /// They go on; the next agent finds them again.
+        #[default]
+        Leave = "leave",
+        /// They are stopped too, as if a user had asked.
+        Stop = "stop",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentConfig {
+    /// Holds identity, ledger, runs and the local socket; for one agent alone.
+    pub data_dir: PathBuf,
+    /// The program to start as executor: normally this very binary.
+    pub executor_program: PathBuf,
+    /// What makes it one; `--data-dir <dir>` is added.
+    pub executor_args: Vec<OsString>,
+    /// Where to connect, `host:port`, instead of what the servers said.
+    pub addresses: Vec<String>,
+    /// How many ended runs keep their directory, and so their output.
+    pub keep_runs: usize,
+    /// For how long, at most.
+    pub keep_for: Duration,
+    pub on_stop: OnStop,
+    /// How long stopping in good order may take altogether.
+    pub stop_grace: Duration,
+}
+
+impl AgentConfig {
+    pub fn new(data_dir: impl Into<PathBuf>, executor_program: impl Into<PathBuf>) -> AgentConfig {
+        AgentConfig {
+            data_dir: data_dir.into(),
+            executor_program: executor_program.into(),
+            executor_args: vec!["executor".into()],
+            addresses: Vec::new(),
+            keep_runs: 2000,
+            keep_for: Duration::from_hours(7 * 24),
+            on_stop: OnStop::Leave,
+            stop_grace: Duration::from_secs(20),
+        }
+    }
+}

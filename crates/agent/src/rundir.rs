@@ -1,0 +1,208 @@
+//! The directory of one run, `<data>/runs/<run id>/`, and what each file in it proves.
+//!
+//! | file | written by | meaning |
+//! |---|---|---|
+//! | `spec.json` | agent | what is to be run; readable only by the agent's user |
+//! | `ctl.sock` | shim | where another agent attaches, once the first one is gone |
+//! | `started.json` | shim | from here on the program may have executed; absent: it never has |
+//! | `out.000001`… | shim | output, see `output` |
+//! | `work/` | child | working directory, when the spec names none |
+//! | `exit.json` | shim | how it ended; written once, never changed |
+//!
+//! Whoever acts for a run holds an exclusive `flock` on the directory: a shim for as long as it
+//! lives, so that "is its shim alive" is one non-blocking lock attempt and two shims can never act
+//! for one run. `started.json` and `exit.json` appear by rename, so they are whole or absent for
+//! anybody who looks within the same boot. Nothing is synced on the way to a start: after a power cut
+//! `started.json` may be missing although the program ran, which is why a run that was prepared
+//! under another boot counts as vanished, never as not started.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use std::collections::BTreeMap;
+
+use hostler_model::{RunId, Timestamp};
+use rustix::fs::{Access, AtFlags, FlockOperation, Mode, OFlags};
+use serde::{Deserialize, Serialize};
+
+use crate::wire::Identity;
+
+pub const RUNS: &str = "runs";
+pub const SPEC: &str = "spec.json";
+pub const STARTED: &str = "started.json";
+pub const EXIT: &str = "exit.json";
+pub const SOCKET: &str = "ctl.sock";
+pub const WORK: &str = "work";
+
+/// Where a file is written before it gets its name. What lies there means nothing.
+pub fn temporary(name: &str) -> String {
+    format!(".{name}")
+}
+
+/// `spec.json`: everything the child needs to become the program.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    pub run_id: RunId,
+    /// Of the boot under which it was prepared.
+    pub boot_id: String,
+    pub argv: Vec<String>,
+    /// Wins over everything the node sets itself.
+    pub env: BTreeMap<String, String>,
+    pub workdir: Option<String>,
+    /// Another user than the agent's.
+    pub user: Option<String>,
+    /// The agent's own user, for when no other is asked for.
+    pub login: Login,
+}
+
+/// What a login would set in the environment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Login {
+    pub name: String,
+    pub home: String,
+    pub shell: String,
+}
+
+impl Login {
+    pub fn of(user: &nix::unistd::User) -> Login {
+        Login {
+            name: user.name.clone(),
+            home: user.dir.to_string_lossy().into_owned(),
+            shell: user.shell.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// `started.json`: which process the run is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartedRecord {
+    pub boot_id: String,
+    pub pid: u32,
+    pub shim_pid: u32,
+    pub start_ticks: u64,
+    pub time: Timestamp,
+    /// Absolute path of its cgroup, where it has one.
+    pub cgroup: Option<String>,
+}
+
+impl StartedRecord {
+    pub fn identity(&self) -> Identity {
+        Identity {
+            pid: self.pid,
+            shim_pid: self.shim_pid,
+            start_ticks: self.start_ticks,
+            time: self.time,
+        }
+    }
+}
+
+/// An open run directory.
+pub struct RunDir(OwnedFd);
+
+impl RunDir {
+    pub fn open(runs: impl AsFd, run_id: RunId) -> io::Result<RunDir> {
+        let name = run_id.to_string();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        Ok(RunDir(rustix::fs::openat(runs, name, flags, Mode::empty())?))
+    }
+
+    pub fn open_path(path: &Path) -> io::Result<RunDir> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        Ok(RunDir(rustix::fs::open(path, flags, Mode::empty())?))
+    }
+
+    /// Takes the run for as long as this handle (and copies of it) is open; false when it is taken.
+    pub fn try_lock(&self) -> io::Result<bool> {
+        match rustix::fs::flock(&self.0, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    pub fn has(&self, name: &str) -> bool {
+        rustix::fs::accessat(&self.0, name, Access::EXISTS, AtFlags::empty()).is_ok()
+    }
+
+    /// The whole file; `None` when there is none.
+    pub fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let fd = match rustix::fs::openat(&self.0, name, flags, Mode::empty()) {
+            Ok(fd) => fd,
+            Err(rustix::io::Errno::NOENT) => return Ok(None),
+            Err(e) => return Err(e.into()),
+        };
+        let mut bytes = Vec::new();
+        File::from(fd).read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    }
+
+    /// Reads a JSON file; `None` when there is none.
+    pub fn read_json<T: serde::de::DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
+        match self.read(name)? {
+            Some(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// Writes a file so that it is seen whole or not at all. The open file is for [`RunDir::sync`].
+    pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<File> {
+        let temporary = temporary(name);
+        let mut file = open_empty(&self.0, &temporary)?;
+        let written = file
+            .write_all(bytes)
+            .and_then(|()| Ok(rustix::fs::renameat(&self.0, temporary.as_str(), &self.0, name)?));
+        if let Err(e) = written {
+            self.remove(&temporary);
+            return Err(e);
+        }
+        Ok(file)
+    }
+
+    /// Makes a file written by [`RunDir::write`] survive a power cut.
+    pub fn sync(&self, file: &File) -> io::Result<()> {
+        file.sync_all()?;
+        Ok(rustix::fs::fsync(&self.0)?)
+    }
+
+    pub fn remove(&self, name: &str) {
+        let _ = rustix::fs::unlinkat(&self.0, name, AtFlags::empty());
+    }
+
+    /// A path to the control socket that is short enough for a socket address however deep the data
+    /// directory lies. Good for as long as this handle is open.
+    pub fn socket_path(&self) -> String {
+        format!("/proc/self/fd/{}/{SOCKET}", self.0.as_raw_fd())
+    }
+}
+
+impl AsFd for RunDir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Opens a file for writing, making it where it is not there. A file that is empty already is not
+/// truncated: some file systems take that for a reason to write it out at once when it is closed.
+pub fn open_empty(dir: impl AsFd, name: &str) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND | OFlags::CLOEXEC;
+    let fd = rustix::fs::openat(dir, name, flags, Mode::RUSR | Mode::WUSR)?;
+    if rustix::fs::fstat(&fd)?.st_size != 0 {
+        rustix::fs::ftruncate(&fd, 0)?;
+    }
+    Ok(File::from(fd))
+}
+
+/// The kernel's name for this boot.
+pub fn boot_id() -> io::Result<String> {
+    Ok(std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
+}
+
+/// When a process started, in clock ticks since boot; `None` when there is no such process.
+pub fn start_ticks(pid: u32) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+}

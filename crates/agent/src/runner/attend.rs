@@ -1,0 +1,274 @@
+//! One task per run that lives: it listens to the run's shim and passes on what is asked of it.
+//!
+//! A connection can be lost while the run goes on (the shim drops an agent that does not read), and a
+//! start can be lost on its way (the executor was killed with the order in its queue). Both show as an
+//! end of file; the run's directory then says how things stand, and the task goes on from there:
+//! connect again, send the order again, or report the end.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::sync::Arc;
+
+use hostler_model::{Exit, ExitReason, RunId};
+use tokio::io::AsyncWriteExt;
+use tokio::net::UnixStream;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::settle::{self, Settled};
+use super::{Ended, RunExited, Shared, StartError, Started};
+use crate::rundir::Request;
+use crate::wire::{self, Command, Event, StartOrder};
+
+/// How often an order that was lost on its way is sent again.
+const ATTEMPTS: u32 = 5;
+
+/// The first thing there is to say of a run.
+#[derive(Debug)]
+pub enum Reply {
+    Running(Started),
+    Ended { exit: Exit, started: Option<Started> },
+    NotStarted(StartError),
+}
+
+pub struct Attendant {
+    shared: Arc<Shared>,
+    run_id: RunId,
+    /// Absent for a run that was found, not started.
+    order: Option<StartOrder>,
+    commands: mpsc::Receiver<Command>,
+    output: watch::Sender<u64>,
+    /// Until it is known whether the run runs.
+    reply: Option<oneshot::Sender<Reply>>,
+    started: Option<Started>,
+    is_over: bool,
+    attempts: u32,
+    /// Whether the run is entered as ours.
+    is_entered: bool,
+}
+
+/// A connection to a shim.
+struct Shim {
+    stream: UnixStream,
+    buffer: Vec<u8>,
+}
+
+impl Shim {
+    fn new(stream: UnixStream) -> Shim {
+        Shim { stream, buffer: Vec::new() }
+    }
+
+    /// The next event; `None` when the shim is gone. Loses nothing when cancelled.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            match wire::take_event(&mut self.buffer) {
+                Ok(Some(event)) => return Some(event),
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::error!(%error, "shim not understood, connecting again");
+                    return None;
+                }
+            }
+            self.stream.readable().await.ok()?;
+            match self.stream.try_read_buf(&mut self.buffer) {
+                Ok(0) => return None,
+                Ok(_) => {}
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return None,
+            }
+        }
+    }
+}
+
+impl Attendant {
+    pub fn new(
+        shared: Arc<Shared>,
+        run_id: RunId,
+        order: Option<StartOrder>,
+        commands: mpsc::Receiver<Command>,
+        output: watch::Sender<u64>,
+        reply: oneshot::Sender<Reply>,
+    ) -> Attendant {
+        Attendant {
+            shared,
+            run_id,
+            order,
+            commands,
+            output,
+            reply: Some(reply),
+            started: None,
+            is_over: false,
+            attempts: 0,
+            is_entered: true,
+        }
+    }
+
+    /// Starts the run and attends to it until it is over.
+    pub async fn start(mut self, request: Request) {
+        let shared = self.shared.clone();
+        let prepare = move || settle::prepare(&shared.runs, &shared.spares, &request);
+        let prepared = tokio::task::spawn_blocking(prepare).await;
+        let outcome = match prepared {
+            Ok(Ok(())) => self.give_order().await,
+            Ok(Err(e)) => Err(e),
+            Err(e) => Err(StartError::Prepare(io::Error::other(e))),
+        };
+        match outcome {
+            Ok(shim) => self.attend(shim).await,
+            Err(e) => self.answer(Reply::NotStarted(e)).await,
+        }
+    }
+
+    /// Attends to a run that was found alive.
+    pub async fn resume(mut self, stream: StdUnixStream) {
+        match connect(stream) {
+            Ok(shim) => self.attend(shim).await,
+            Err(error) => tracing::error!(run = %self.run_id, %error, "shim cannot be attended to"),
+        }
+    }
+
+    /// Has an executor fork a shim; what becomes of it comes over the connection.
+    async fn give_order(&mut self) -> Result<Shim, StartError> {
+        let Some(order) = self.order else {
+            return Err(StartError::ExecutorGone);
+        };
+        let cancel = self.shared.cancel.clone();
+        let mut dead = None;
+        loop {
+            let link = tokio::select! {
+                () = cancel.cancelled() => return Err(StartError::ShuttingDown),
+                link = self.shared.executor_but(dead.as_ref()) => link,
+            };
+            let link = link.ok_or(StartError::ExecutorGone)?;
+            let (ours, theirs) = StdUnixStream::pair().map_err(StartError::Prepare)?;
+            match link.send(&order, OwnedFd::from(theirs)).await {
+                Ok(()) => return connect(ours).map_err(StartError::Prepare),
+                Err(_) => dead = Some(link),
+            }
+        }
+    }
+
+    async fn attend(&mut self, mut shim: Shim) {
+        let cancel = self.shared.cancel.clone();
+        loop {
+            let event = tokio::select! {
+                () = cancel.cancelled() => return,
+                Some(command) = self.commands.recv() => {
+                    let _ = shim.stream.write_all(&command.encode()).await;
+                    continue;
+                }
+                event = shim.next() => event,
+            };
+            match event {
+                Some(Event::Started(identity) | Event::Hello(identity)) => {
+                    let started = Started::from(identity);
+                    self.started = Some(started);
+                    self.answer(Reply::Running(started)).await;
+                }
+                Some(Event::AlreadyStarted) => {
+                    let e = StartError::AlreadyStarted(self.run_id);
+                    return self.answer(Reply::NotStarted(e)).await;
+                }
+                Some(Event::Refused(why)) => {
+                    let e = StartError::Refused(why);
+                    return self.answer(Reply::NotStarted(e)).await;
+                }
+                Some(Event::Exited(exit)) => self.end(exit, self.started).await,
+                Some(Event::Output) => self.output.send_modify(|count| *count += 1),
+                Some(Event::Unknown) => {}
+                None if self.is_over => return,
+                None => match self.look().await {
+                    Some(again) => shim = again,
+                    None => return,
+                },
+            }
+        }
+    }
+
+    /// The connection is gone: finds out why. `None` when there is nothing to attend to any more.
+    async fn look(&mut self) -> Option<Shim> {
+        let is_starting = self.reply.is_some() && self.order.is_some();
+        match self.shared.settle(self.run_id).await {
+            Ok(Settled::Live(stream)) => connect(stream).ok(),
+            Ok(Settled::Ended { exit, started }) => {
+                self.end(exit, started).await;
+                None
+            }
+            Ok(Settled::NeverStarted) if is_starting && self.attempts < ATTEMPTS => {
+                self.attempts += 1;
+                tracing::warn!(run = %self.run_id, attempt = self.attempts, "start was lost, sent again");
+                match self.give_order().await {
+                    Ok(shim) => Some(shim),
+                    Err(e) => {
+                        self.answer(Reply::NotStarted(e)).await;
+                        None
+                    }
+                }
+            }
+            Ok(Settled::NeverStarted) => {
+                let why = "its shim died before anything was executed";
+                let e = StartError::Refused(why.to_owned());
+                self.answer(Reply::NotStarted(e)).await;
+                None
+            }
+            Err(error) => {
+                tracing::error!(run = %self.run_id, %error, "run cannot be examined");
+                None
+            }
+        }
+    }
+
+    async fn end(&mut self, exit: Exit, started: Option<Started>) {
+        if std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
+        let started = started.filter(|_| exit.reason != ExitReason::StartFailed);
+        if let Some(handle) = self.shared.live().get_mut(&self.run_id) {
+            handle.ended = Some(Ended { exit: exit.clone(), started });
+        }
+        if self.reply.is_some() {
+            self.answer(Reply::Ended { exit, started }).await;
+        } else {
+            self.report(exit, started).await;
+        }
+    }
+
+    /// Says the first thing; when the caller has gone, an end is still reported.
+    async fn answer(&mut self, reply: Reply) {
+        if matches!(reply, Reply::NotStarted(_)) {
+            self.leave();
+        }
+        let Some(waiting) = self.reply.take() else {
+            return;
+        };
+        if let Err(Reply::Ended { exit, started }) = waiting.send(reply) {
+            self.report(exit, started).await;
+        }
+    }
+
+    /// The run is no longer ours; somebody may enter it anew from here on.
+    fn leave(&mut self) {
+        if std::mem::replace(&mut self.is_entered, false) {
+            self.shared.live().remove(&self.run_id);
+        }
+    }
+
+    async fn report(&self, exit: Exit, started: Option<Started>) {
+        let news = RunExited { run_id: self.run_id, exit, started };
+        tokio::select! {
+            () = self.shared.cancel.cancelled() => {}
+            _ = self.shared.exits.send(news) => {}
+        }
+    }
+}
+
+impl Drop for Attendant {
+    fn drop(&mut self) {
+        self.leave();
+    }
+}
+
+fn connect(stream: StdUnixStream) -> io::Result<Shim> {
+    stream.set_nonblocking(true)?;
+    Ok(Shim::new(UnixStream::from_std(stream)?))
+}

@@ -1,0 +1,225 @@
+//! Finding out how a run stands from its directory alone, and making an end where there is nobody
+//! left to do it. Everything here blocks; it runs on threads for that.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::Duration;
+
+use hostler_model::{Exit, ExitReason, RunId};
+use rustix::process::{Pid, PidfdFlags};
+
+use super::spare::{self, Spares};
+use super::{StartError, Started};
+use crate::rundir::{self, Request, RunDir, StartedRecord};
+use crate::{cgroup, sys};
+
+/// How long a shim that lives may take to listen, or one that ends to be gone.
+const PATIENCE: Duration = Duration::from_secs(10);
+const STEP: Duration = Duration::from_millis(10);
+const NEW: &str = ".new-";
+
+pub enum Settled {
+    /// Its shim lives; this is a fresh connection to it.
+    Live(UnixStream),
+    Ended {
+        exit: Exit,
+        started: Option<Started>,
+    },
+    /// Certainly never executed.
+    NeverStarted,
+}
+
+/// How the run in this directory stands. When its shim is gone without a word, ends what is left of
+/// the run and writes the exit down in its place.
+pub fn settle(path: &Path, boot_id: &str) -> io::Result<Settled> {
+    let dir = match RunDir::open_path(path) {
+        Ok(dir) => dir,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Settled::NeverStarted),
+        Err(e) => return Err(e),
+    };
+    let deadline = sys::boottime() + PATIENCE;
+    loop {
+        if let Some(ended) = read_exit(&dir)? {
+            return Ok(ended);
+        }
+        if let Ok(stream) = UnixStream::connect(dir.socket_path()) {
+            return Ok(Settled::Live(stream));
+        }
+        if dir.try_lock()? {
+            return match read_exit(&dir)? {
+                Some(ended) => Ok(ended),
+                None => conclude(&dir, boot_id),
+            };
+        }
+        if sys::boottime() > deadline {
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!("the shim of {} lives but cannot be reached", path.display()),
+            ));
+        }
+        sys::poll(&mut [], Some(STEP));
+    }
+}
+
+fn read_exit(dir: &RunDir) -> io::Result<Option<Settled>> {
+    let Some(bytes) = dir.read(rundir::EXIT)? else {
+        return Ok(None);
+    };
+    let exit = serde_json::from_slice(&bytes)
+        .unwrap_or_else(|_| vanished("the record of its end is damaged; its status is not known"));
+    let started = started(dir).filter(|_| exit.reason != ExitReason::StartFailed);
+    Ok(Some(Settled::Ended { exit, started }))
+}
+
+fn record(dir: &RunDir) -> Option<StartedRecord> {
+    dir.read_json(rundir::STARTED).ok().flatten()
+}
+
+fn started(dir: &RunDir) -> Option<Started> {
+    record(dir).map(|record| record.identity().into())
+}
+
+fn vanished(message: &str) -> Exit {
+    Exit {
+        reason: ExitReason::Vanished,
+        code: None,
+        signal: None,
+        message: Some(message.to_owned()),
+        time: sys::now(),
+    }
+}
+
+/// Nobody acts for the run, and it has no exit. We hold its lock.
+fn conclude(dir: &RunDir, boot_id: &str) -> io::Result<Settled> {
+    let message = if dir.has(rundir::STARTED) {
+        match record(dir) {
+            Some(record) if record.boot_id == boot_id => {
+                end_orphans(&record);
+                "its supervisor was killed; what was left of it has been ended"
+            }
+            Some(_) => "the node rebooted while it ran",
+            None => "the record of its start is damaged; the node lost power while it ran",
+        }
+    } else {
+        match dir.read_json::<Request>(rundir::SPEC) {
+            Ok(Some(request)) if request.boot_id == boot_id => return Ok(Settled::NeverStarted),
+            _ => "the node rebooted while it was being started; it may have run",
+        }
+    };
+    let exit = vanished(message);
+    let file = dir.write(rundir::EXIT, &serde_json::to_vec(&exit)?)?;
+    dir.sync(&file)?;
+    dir.remove(rundir::SOCKET);
+    Ok(Settled::Ended { exit, started: started(dir) })
+}
+
+/// Kills what a dead shim left running: through its cgroup, and through a pidfd that is known to be
+/// the very process, never through a number alone.
+fn end_orphans(record: &StartedRecord) {
+    let cgroup = record.cgroup.as_deref().map(Path::new);
+    if let Some(path) = cgroup {
+        cgroup::kill(path);
+    }
+    let pid = i32::try_from(record.pid).ok().and_then(Pid::from_raw);
+    let pidfd = pid.and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
+    if let Some(pidfd) = pidfd
+        && rundir::start_ticks(record.pid) == Some(record.start_ticks)
+    {
+        let _ = sys::kill_by_pidfd(pidfd.as_fd());
+        sys::poll(&mut [sys::Slot::reading(Some(&pidfd))], Some(PATIENCE));
+    }
+    let deadline = sys::boottime() + PATIENCE;
+    while cgroup.is_some_and(|path| !cgroup::remove(path)) && sys::boottime() < deadline {
+        sys::poll(&mut [], Some(STEP));
+    }
+}
+
+/// Every run that has a directory. Clears away what was being made when an agent died.
+pub fn list(runs: &Path) -> io::Result<Vec<RunId>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(runs)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        if name.starts_with(NEW) || name.starts_with(spare::PREFIX) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        } else {
+            found.extend(name.parse::<RunId>().ok());
+        }
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// Makes the run's directory with its spec, both or neither.
+pub fn prepare(runs: &Path, spares: &Spares, request: &Request) -> Result<(), StartError> {
+    let name = request.run_id.to_string();
+    let path = runs.join(&name);
+    let spec = serde_json::to_vec(request).map_err(|e| StartError::Prepare(e.into()))?;
+    if path.exists() {
+        return prepare_again(&path, request, &spec);
+    }
+    if let Some(spare) = spares.take()
+        && fill(&spare, &path, request, &spec).is_ok()
+    {
+        return Ok(());
+    }
+    let fresh = runs.join(format!("{NEW}{name}"));
+    make_dir(&fresh).and_then(|()| fill(&fresh, &path, request, &spec)).map_err(StartError::Prepare)
+}
+
+/// Writes the spec, then gives the directory its name; deletes it where that fails.
+fn fill(fresh: &Path, path: &Path, request: &Request, spec: &[u8]) -> io::Result<()> {
+    let write = || {
+        // Another user must be able to reach its scratch directory, though not to look around.
+        if request.user.is_some() {
+            std::fs::set_permissions(fresh, std::fs::Permissions::from_mode(0o711))?;
+        }
+        let dir = RunDir::open_path(fresh)?;
+        let mut file = rundir::open_empty(&dir, rundir::SPEC)?;
+        io::Write::write_all(&mut file, spec)?;
+        std::fs::rename(fresh, path)
+    };
+    write().inspect_err(|_| {
+        let _ = std::fs::remove_dir_all(fresh);
+    })
+}
+
+fn make_dir(path: &Path) -> io::Result<()> {
+    match std::fs::DirBuilder::new().mode(0o700).create(path) {
+        Err(e) if e.kind() != io::ErrorKind::AlreadyExists => Err(e),
+        _ => Ok(()),
+    }
+}
+
+/// The directory is there from an attempt that came to nothing, or from one that did not.
+fn prepare_again(path: &Path, request: &Request, spec: &[u8]) -> Result<(), StartError> {
+    let dir = RunDir::open_path(path).map_err(StartError::Prepare)?;
+    let is_free = dir.try_lock().map_err(StartError::Prepare)?;
+    if !is_free || dir.has(rundir::STARTED) || dir.has(rundir::EXIT) {
+        return Err(StartError::AlreadyStarted(request.run_id));
+    }
+    dir.write(rundir::SPEC, spec).map_err(StartError::Prepare)?;
+    Ok(())
+}
+
+/// Removes a run's directory, unless something acts for it.
+pub fn remove(path: &Path, spares: &Spares) -> io::Result<()> {
+    let dir = match RunDir::open_path(path) {
+        Ok(dir) => dir,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(e) => return Err(e),
+    };
+    let deadline = sys::boottime() + PATIENCE;
+    while !dir.try_lock()? {
+        // A shim that has handed its exit over is on its way out.
+        if !dir.has(rundir::EXIT) || sys::boottime() > deadline {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        sys::poll(&mut [], Some(STEP));
+    }
+    spares.retire(path, dir)
+}

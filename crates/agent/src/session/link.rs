@@ -1,0 +1,64 @@
+//! Dialling: TCP, TLS with both certificates, HTTP/2 with keep-alive.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hostler_proto::v1::agent_link_client::AgentLinkClient;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tonic::transport::{Channel, Endpoint, Uri};
+
+use crate::identity::Identity;
+use crate::join::server_name;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Hundreds of assignments with large specs.
+const MESSAGE_MAX: usize = 32 * 1024 * 1024;
+const WINDOW: u32 = 1024 * 1024;
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DialError {
+    #[error("`{0}` is not an address of a server; write host:port")]
+    Address(String),
+    #[error("the node's certificate cannot be used")]
+    Identity(#[source] hostler_trust::tls::Error),
+    #[error("no connection with the server")]
+    Connect(#[source] tonic::transport::Error),
+}
+
+/// Connects to a server as this node.
+pub(super) async fn dial(
+    address: &str,
+    identity: &Identity,
+) -> Result<AgentLinkClient<Channel>, DialError> {
+    let mut config = identity.client_config().map_err(DialError::Identity)?;
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let tls = TlsConnector::from(Arc::new(config));
+    let target = address.to_owned();
+    let connector = tower::service_fn(move |_: Uri| {
+        let (tls, target) = (tls.clone(), target.clone());
+        async move {
+            let tcp = TcpStream::connect(&target).await?;
+            tcp.set_nodelay(true)?;
+            let stream = tls.connect(server_name(&target), tcp).await?;
+            Ok::<_, std::io::Error>(TokioIo::new(stream))
+        }
+    });
+    let channel = Endpoint::from_shared(format!("http://{address}"))
+        .map_err(|_| DialError::Address(address.to_owned()))?
+        .connect_timeout(CONNECT_TIMEOUT)
+        .http2_keep_alive_interval(KEEP_ALIVE_EVERY)
+        .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
+        .keep_alive_while_idle(true)
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW)
+        .connect_with_connector(connector)
+        .await
+        .map_err(DialError::Connect)?;
+    Ok(AgentLinkClient::new(channel)
+        .max_decoding_message_size(MESSAGE_MAX)
+        .max_encoding_message_size(MESSAGE_MAX))
+}

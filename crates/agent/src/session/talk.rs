@@ -1,0 +1,544 @@
+//! One session: the conversation with one server, from hello to its end.
+//!
+//! The loop here never waits for the supervisor: wishes and acknowledgements go through a task of their
+//! own, in order, so that heartbeats go on while the ledger waits for space. When that task's queue is
+//! full, nothing more is read from the server, which then feels it.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::FuturesOrdered;
+use hostler_base::shutdown::TaskHandle;
+use hostler_base::{OnError, Tasks, chain};
+use hostler_model::{Code, Generation, WorkloadSpec};
+use hostler_proto::v1::{self, agent_message, server_message};
+use hostler_proto::{ConvertError, parse_assignment, report_to_message};
+use tokio::sync::{mpsc, oneshot};
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+use tonic::Streaming;
+
+use super::{End, Session, link};
+use crate::streams::{Credit, OutputStream};
+use crate::supervisor::{Ack, Supervisor, Taken, Unreadable, Wishes};
+
+/// How long a connection and a server's first word may take.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a message may wait to be sent before the connection counts as dead.
+const SEND_TIMEOUT: Duration = Duration::from_secs(30);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long reports are gathered before they are sent.
+const COALESCE: Duration = Duration::from_millis(2);
+const REPORTS_MAX: usize = 200;
+const METRICS_EVERY: Duration = Duration::from_secs(10);
+/// Heartbeats in a row that may go unanswered.
+const SILENT_BEATS: u32 = 3;
+const OUTBOUND_QUEUED: usize = 16;
+const FORWARD_QUEUED: usize = 64;
+const STREAMS_MAX: usize = 256;
+const RENEWAL_PATIENCE: Duration = Duration::from_secs(30);
+const RENEWAL_RETRY: Duration = Duration::from_secs(600);
+/// How long open streams may delay connecting again with a renewed certificate.
+const RENEWED_LINGER: Duration = Duration::from_secs(30);
+
+/// A session that both sides have agreed on.
+struct Opened {
+    outbound: mpsc::Sender<v1::AgentMessage>,
+    inbound: Streaming<v1::ServerMessage>,
+    beat: Duration,
+}
+
+/// What the session passes on to the supervisor.
+enum Forward {
+    Wishes(Wishes),
+    Acks(Vec<Ack>),
+}
+
+struct OpenStream {
+    credit: Arc<Credit>,
+    task: TaskHandle,
+}
+
+/// The state of one conversation.
+struct Talk {
+    outbound: mpsc::Sender<v1::AgentMessage>,
+    forward: mpsc::Sender<Forward>,
+    /// Cancelled when the supervisor finds a gap.
+    gap: CancellationToken,
+    scope: Tasks,
+    streams: HashMap<u64, OpenStream>,
+    heard: Duration,
+    measured: Option<Duration>,
+    renewal_asked: Option<Duration>,
+    renewed: Option<Duration>,
+}
+
+fn message(body: agent_message::Body) -> v1::AgentMessage {
+    v1::AgentMessage { body: Some(body) }
+}
+
+impl Session {
+    /// Dials, talks, and says how it ended.
+    pub(super) async fn attempt(&mut self, address: &str) -> End {
+        let token = self.tasks.token();
+        let opened = match token.run_until_cancelled(Box::pin(self.open(address))).await {
+            None => return End::Stopping,
+            Some(Err(end)) => return end,
+            Some(Ok(opened)) => opened,
+        };
+        let Opened { outbound, mut inbound, beat } = opened;
+        let scope = self.tasks.scope();
+        let (forward, forwarded) = mpsc::channel(FORWARD_QUEUED);
+        let mut talk = Talk {
+            outbound: outbound.clone(),
+            forward,
+            gap: CancellationToken::new(),
+            scope: scope.clone(),
+            streams: HashMap::new(),
+            heard: self.clock.instant(),
+            measured: None,
+            renewal_asked: None,
+            renewed: None,
+        };
+        scope.spawn_until_cancelled(
+            "session forward",
+            OnError::Log,
+            pass_on(forwarded, self.supervisor.clone(), outbound, talk.gap.clone()),
+        );
+        let end = match self.converse(&mut talk, &mut inbound, beat).await {
+            Ok(never) => match never {},
+            Err(end) => end,
+        };
+        scope.stop().await;
+        drop(talk);
+        if matches!(end, End::Stopping | End::Renewed) {
+            let rest = async { while let Ok(Some(_)) = inbound.message().await {} };
+            let _ = self.clock.timeout(CLOSE_TIMEOUT, rest).await;
+        }
+        end
+    }
+
+    async fn open(&mut self, address: &str) -> Result<Opened, End> {
+        let facts = self.facts().await;
+        let clock = self.clock.clone();
+        let dialled = clock.timeout(OPEN_TIMEOUT, link::dial(address, &self.identity)).await;
+        let mut client = dialled
+            .map_err(|late| End::Lost(late.to_string()))?
+            .map_err(|error| End::Lost(chain(&error).to_string()))?;
+        let opening = self.supervisor.open_session().await.map_err(|_| End::Stopping)?;
+        let (outbound, queue) = mpsc::channel(OUTBOUND_QUEUED);
+        let hello = v1::Hello {
+            protocol: hostler_proto::PROTOCOL,
+            agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+            boot_id: self.boot_id.clone(),
+            session_epoch: opening.epoch.get(),
+            applied_generation: opening.applied.get(),
+            facts_json: serde_json::to_string(&facts).unwrap_or_default(),
+        };
+        let lost = |status: tonic::Status| End::Lost(chain(&status).to_string());
+        let greet = async {
+            // The queue is empty and its other end is held right here.
+            let _ = outbound.send(message(agent_message::Body::Hello(hello))).await;
+            let mut inbound =
+                client.session(ReceiverStream::new(queue)).await.map_err(lost)?.into_inner();
+            let first = inbound.message().await.map_err(lost)?;
+            Ok::<_, End>((inbound, first.and_then(|first| first.body)))
+        };
+        let (inbound, first) = clock
+            .timeout(OPEN_TIMEOUT, greet)
+            .await
+            .map_err(|late| End::Lost(late.to_string()))??;
+        let welcome = match first {
+            Some(server_message::Body::Welcome(welcome)) => welcome,
+            Some(server_message::Body::Refusal(refusal)) => return Err(refused(refusal)),
+            Some(server_message::Body::Goodbye(_)) => return Err(End::Goodbye),
+            _ => return Err(End::Lost("the server did not answer the greeting".into())),
+        };
+        let beat = Duration::from_millis(welcome.heartbeat_interval_ms.into())
+            .clamp(Duration::from_millis(50), Duration::from_secs(60));
+        tracing::info!(
+            server = welcome.server_id,
+            address,
+            epoch = %opening.epoch,
+            applied = %opening.applied,
+            "session opened"
+        );
+        self.status.set_connected(welcome.server_id.clone(), address.to_owned(), self.clock.now());
+        self.remember(welcome, address).await;
+        Ok(Opened { outbound, inbound, beat })
+    }
+
+    /// Keeps what the server says of this node's name and of where servers are. The address that works
+    /// stays among them, whatever it says.
+    async fn remember(&mut self, welcome: v1::Welcome, address: &str) {
+        let known = &self.identity.node;
+        let name = welcome.node_name.parse().unwrap_or_else(|_| known.name.clone());
+        let mut servers = welcome.agent_addresses;
+        if !servers.iter().any(|server| server == address) {
+            servers.insert(0, address.to_owned());
+        }
+        if name == known.name && servers == known.servers {
+            return;
+        }
+        let (identity, data_dir) = (self.identity.clone(), self.data_dir.clone());
+        let stored = self
+            .tasks
+            .run_blocking("identity", move || identity.with_node(&data_dir, name, servers))
+            .await;
+        match stored {
+            Ok(Ok(identity)) => self.identity = identity,
+            Ok(Err(error)) => {
+                tracing::warn!(error = %chain(&error), "server addresses could not be stored");
+            }
+            Err(_) => {}
+        }
+    }
+
+    async fn converse(
+        &mut self,
+        talk: &mut Talk,
+        inbound: &mut Streaming<v1::ServerMessage>,
+        beat: Duration,
+    ) -> Result<std::convert::Infallible, End> {
+        let token = self.tasks.token();
+        let supervisor = self.supervisor.clone();
+        let (forward, gap) = (talk.forward.clone(), talk.gap.clone());
+        let mut is_gathering = false;
+        let mut gathered: Pin<Box<dyn Future<Output = ()> + Send>> =
+            Box::pin(std::future::ready(()));
+        let mut next_beat: Pin<Box<dyn Future<Output = ()> + Send>> =
+            Box::pin(self.clock.sleep(Duration::ZERO));
+        loop {
+            let is_held_up = forward.capacity() == 0;
+            tokio::select! {
+                () = token.cancelled() => return Err(End::Stopping),
+                () = gap.cancelled() => return Err(End::Gap),
+                received = inbound.message(), if !is_held_up => {
+                    talk.heard = self.clock.instant();
+                    let body = match received {
+                        Ok(Some(received)) => received.body,
+                        Ok(None) => return Err(End::Lost("the server ended the session".into())),
+                        Err(status) => return Err(End::Lost(chain(&status).to_string())),
+                    };
+                    if let Some(body) = body {
+                        self.hear(talk, body).await?;
+                    }
+                }
+                _ = forward.reserve(), if is_held_up => {
+                    talk.heard = self.clock.instant();
+                }
+                () = supervisor.outbox().filled(), if !is_gathering => {
+                    is_gathering = true;
+                    gathered = Box::pin(self.clock.sleep(COALESCE));
+                }
+                () = &mut gathered, if is_gathering => {
+                    is_gathering = false;
+                    self.send_reports(talk).await?;
+                }
+                () = &mut next_beat => {
+                    next_beat = Box::pin(self.clock.sleep(beat));
+                    self.beat(talk, beat).await?;
+                }
+            }
+        }
+    }
+
+    async fn hear(&mut self, talk: &mut Talk, body: server_message::Body) -> Result<(), End> {
+        match body {
+            server_message::Body::Desired(desired) => {
+                let wishes = wishes(desired).map_err(|error| {
+                    tracing::error!(error = %chain(&error), "server sent wishes that make no sense");
+                    End::Lost(chain(&error).to_string())
+                })?;
+                self.forward(talk, Forward::Wishes(wishes)).await
+            }
+            server_message::Body::ReportAcks(acks) => {
+                let acks = acks.acks.into_iter().filter_map(|ack| {
+                    Some(Ack {
+                        run: ack.run_id.parse().ok()?,
+                        generation: Generation::from_u64(ack.generation),
+                        is_unknown: ack.unknown,
+                    })
+                });
+                self.forward(talk, Forward::Acks(acks.collect())).await
+            }
+            server_message::Body::StreamOpen(open) => self.open_stream(talk, open).await,
+            server_message::Body::StreamCredit(credit) => {
+                if let Some(stream) = talk.streams.get(&credit.stream_id) {
+                    stream.credit.add(credit.bytes);
+                }
+                Ok(())
+            }
+            server_message::Body::StreamCancel(cancel) => {
+                if let Some(stream) = talk.streams.remove(&cancel.stream_id) {
+                    stream.task.abort();
+                }
+                Ok(())
+            }
+            server_message::Body::RenewReply(reply) => self.renewed(talk, reply).await,
+            server_message::Body::Goodbye(_) => Err(End::Goodbye),
+            server_message::Body::Refusal(refusal) => Err(refused(refusal)),
+            server_message::Body::HeartbeatAck(_) | server_message::Body::Welcome(_) => Ok(()),
+        }
+    }
+
+    /// There is room: nothing is read from the server while there is none.
+    async fn forward(&self, talk: &Talk, what: Forward) -> Result<(), End> {
+        talk.forward
+            .send(what)
+            .await
+            .map_err(|_| if talk.gap.is_cancelled() { End::Gap } else { End::Stopping })
+    }
+
+    async fn send(&self, talk: &Talk, body: agent_message::Body) -> Result<(), End> {
+        let sent = self.clock.timeout(SEND_TIMEOUT, talk.outbound.send(message(body))).await;
+        match sent {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(End::Lost("the connection is gone".into())),
+            Err(late) => Err(End::Lost(format!("the server does not take what is sent: {late}"))),
+        }
+    }
+
+    async fn send_reports(&self, talk: &Talk) -> Result<(), End> {
+        let outbox = self.supervisor.outbox();
+        while !outbox.is_empty() {
+            let reports = outbox.take(REPORTS_MAX);
+            let reports = reports.iter().map(report_to_message).collect();
+            self.send(talk, agent_message::Body::Reports(v1::Reports { reports })).await?;
+        }
+        Ok(())
+    }
+
+    async fn beat(&mut self, talk: &mut Talk, beat: Duration) -> Result<(), End> {
+        let now = self.clock.instant();
+        if now.saturating_sub(talk.heard) > beat * SILENT_BEATS {
+            return Err(End::Lost("the server does not answer heartbeats".into()));
+        }
+        let mut metrics_json = String::new();
+        if talk.measured.is_none_or(|last| now.saturating_sub(last) >= METRICS_EVERY) {
+            talk.measured = Some(now);
+            let metrics = self.sampler.sample(self.runner.live().len());
+            metrics_json = serde_json::to_string(&metrics).unwrap_or_default();
+        }
+        let heartbeat =
+            v1::Heartbeat { applied_generation: self.status.applied().get(), metrics_json };
+        // A full queue means that much else is on its way; the next one will do.
+        let _ = talk.outbound.try_send(message(agent_message::Body::Heartbeat(heartbeat)));
+        self.renew_if_due(talk).await?;
+        talk.streams.retain(|_, stream| !stream.task.is_ended());
+        match talk.renewed {
+            Some(since)
+                if talk.streams.is_empty() || now.saturating_sub(since) > RENEWED_LINGER =>
+            {
+                Err(End::Renewed)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn renew_if_due(&mut self, talk: &mut Talk) -> Result<(), End> {
+        let now = self.clock.instant();
+        let is_asked =
+            talk.renewal_asked.is_some_and(|asked| now.saturating_sub(asked) < RENEWAL_PATIENCE);
+        if talk.renewed.is_some() || is_asked || self.clock.now() < self.time_renewal {
+            return Ok(());
+        }
+        match self.identity.csr_pem() {
+            Ok(csr_pem) => {
+                talk.renewal_asked = Some(now);
+                let request = v1::RenewRequest { csr_pem };
+                self.send(talk, agent_message::Body::RenewRequest(request)).await
+            }
+            Err(error) => {
+                self.renewal_failed(talk, chain(&error).to_string());
+                Ok(())
+            }
+        }
+    }
+
+    async fn renewed(&mut self, talk: &mut Talk, reply: v1::RenewReply) -> Result<(), End> {
+        if talk.renewal_asked.take().is_none() {
+            return Ok(());
+        }
+        if !reply.error.is_empty() {
+            self.renewal_failed(talk, reply.error);
+            return Ok(());
+        }
+        let (identity, data_dir) = (self.identity.clone(), self.data_dir.clone());
+        let stored = self
+            .tasks
+            .run_blocking("identity", move || identity.renew(&data_dir, reply.certificate_pem))
+            .await;
+        match stored {
+            Ok(Ok(identity)) => {
+                tracing::info!(expires = %identity.certificate.time_expires, "certificate renewed");
+                let soonest = self.clock.now().plus(RENEWAL_PATIENCE);
+                self.time_renewal = identity.time_renewal(rand::random()).max(soonest);
+                self.status.set_certificate_expires(identity.certificate.time_expires);
+                self.identity = identity;
+                talk.renewed = Some(self.clock.instant());
+                if talk.streams.values().all(|stream| stream.task.is_ended()) {
+                    return Err(End::Renewed);
+                }
+            }
+            Ok(Err(error)) => self.renewal_failed(talk, chain(&error).to_string()),
+            Err(panicked) => self.renewal_failed(talk, panicked.to_string()),
+        }
+        Ok(())
+    }
+
+    fn renewal_failed(&mut self, talk: &mut Talk, problem: String) {
+        talk.renewal_asked = None;
+        let now = self.clock.now();
+        let left = self.identity.certificate.time_expires.since(now);
+        let wait = (left / 4).clamp(Duration::from_secs(5), RENEWAL_RETRY);
+        self.time_renewal = now.plus(wait);
+        tracing::warn!(problem, retry_in = ?wait, "certificate could not be renewed");
+    }
+
+    async fn open_stream(&self, talk: &mut Talk, open: v1::StreamOpen) -> Result<(), End> {
+        let id = open.stream_id;
+        talk.streams.retain(|_, stream| !stream.task.is_ended());
+        let refuse = |code: Code, detail: &str| v1::StreamEnd {
+            stream_id: id,
+            error_code: code.label().to_owned(),
+            error_detail: detail.to_owned(),
+            complete: false,
+        };
+        let Some(v1::stream_open::What::Output(request)) = open.what else {
+            let end = refuse(Code::Invalid, "this agent does not know such streams, upgrade it");
+            return self.send(talk, agent_message::Body::StreamEnd(end)).await;
+        };
+        if talk.streams.len() >= STREAMS_MAX {
+            let end = refuse(Code::Unavailable, "too many streams of this node are open");
+            return self.send(talk, agent_message::Body::StreamEnd(end)).await;
+        }
+        let credit = Credit::new(open.window);
+        let stream = OutputStream {
+            id,
+            request,
+            window: open.window,
+            credit: credit.clone(),
+            outbound: talk.outbound.clone(),
+            runner: self.runner.clone(),
+            supervisor: self.supervisor.clone(),
+            tasks: talk.scope.clone(),
+        };
+        let task = talk.scope.spawn_until_cancelled("output stream", OnError::Log, stream.run());
+        if let Some(before) = talk.streams.insert(id, OpenStream { credit, task }) {
+            before.task.abort();
+        }
+        Ok(())
+    }
+}
+
+fn refused(refusal: v1::Refusal) -> End {
+    End::Refused { code: refusal.code, detail: refusal.detail, is_final: !refusal.retry }
+}
+
+/// Gives the supervisor what the server sent, in order, and says what became durable.
+async fn pass_on(
+    mut forwarded: mpsc::Receiver<Forward>,
+    supervisor: Supervisor,
+    outbound: mpsc::Sender<v1::AgentMessage>,
+    gap: CancellationToken,
+) {
+    let mut answers: FuturesOrdered<oneshot::Receiver<Taken>> = FuturesOrdered::new();
+    loop {
+        tokio::select! {
+            next = forwarded.recv() => {
+                let given = match next {
+                    Some(Forward::Wishes(wishes)) => {
+                        supervisor.wish(wishes).await.map(|answer| answers.push_back(answer))
+                    }
+                    Some(Forward::Acks(acks)) => supervisor.acknowledge(acks).await,
+                    None => return,
+                };
+                if given.is_err() {
+                    return;
+                }
+            }
+            Some(taken) = answers.next() => match taken {
+                Ok(Taken::Durable(generation)) => {
+                    let applied = v1::Applied { generation: generation.get() };
+                    let body = agent_message::Body::Applied(applied);
+                    if outbound.send(message(body)).await.is_err() {
+                        return;
+                    }
+                }
+                Ok(Taken::Gap) => return gap.cancel(),
+                Err(_) => return,
+            },
+        }
+    }
+}
+
+/// Reads what the server wants. A spec that this release cannot read does not keep the others from
+/// being carried out: its run will fail with a message that says so.
+fn wishes(desired: v1::Desired) -> Result<Wishes, ConvertError> {
+    let mut wishes = Wishes {
+        from: Generation::from_u64(desired.from_generation),
+        to: Generation::from_u64(desired.to_generation),
+        assignments: Vec::with_capacity(desired.placements.len()),
+        unreadable: Vec::new(),
+    };
+    for placement in desired.placements {
+        let spec = serde_json::from_str::<WorkloadSpec>(&placement.spec_json);
+        match spec {
+            Ok(_) => wishes.assignments.push(parse_assignment(placement)?),
+            Err(problem) => {
+                let stand_in = WorkloadSpec::command(["hostler-spec-of-a-newer-release"]);
+                let spec_json = serde_json::to_string(&stand_in).unwrap_or_default();
+                let assignment = parse_assignment(v1::DesiredPlacement { spec_json, ..placement })?;
+                wishes.unreadable.push(Unreadable { assignment, problem: problem.to_string() });
+            }
+        }
+    }
+    Ok(wishes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use uuid::Uuid;
+
+    fn placement(spec_json: &str) -> v1::DesiredPlacement {
+        let id = Uuid::from_u128(1).to_string();
+        v1::DesiredPlacement {
+            placement_id: id.clone(),
+            run_id: id.clone(),
+            desired: "run".into(),
+            desired_generation: 1,
+            workload_id: id,
+            workload_name: "w".into(),
+            project_name: "default".into(),
+            spec_json: spec_json.into(),
+            grace_ms: None,
+        }
+    }
+
+    #[test]
+    fn one_unreadable_spec_does_not_spoil_the_rest() {
+        let desired = v1::Desired {
+            from_generation: 0,
+            to_generation: 2,
+            placements: vec![
+                placement(r#"{"command":["true"]}"#),
+                placement(r#"{"command":["true"],"warp":9}"#),
+            ],
+        };
+        let wishes = wishes(desired).unwrap();
+        assert_eq!(wishes.assignments.len(), 1);
+        assert!(wishes.unreadable[0].problem.contains("warp"));
+    }
+
+    #[test]
+    fn a_placement_without_ids_makes_no_sense() {
+        let bad = v1::DesiredPlacement { run_id: "x".into(), ..placement("{}") };
+        let desired = v1::Desired { from_generation: 0, to_generation: 1, placements: vec![bad] };
+        assert!(wishes(desired).is_err());
+    }
+}

@@ -1,0 +1,254 @@
+//! The shim's loop while the program runs: output, stops, the timeout, agents that come and go.
+//!
+//! The loop ends when the program has ended. It has not been reaped then, and is not until every
+//! signal that goes to its process group has been sent: its number cannot be taken by another.
+
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use super::{Cause, Shim, link};
+use crate::output::Stream;
+use crate::sys::{self, Alarm, Children, Ended, Slot};
+use crate::wire::{Command, kind};
+
+const STDOUT: usize = 0;
+const STDERR: usize = 1;
+const GATE: usize = 2;
+const CHILDREN: usize = 3;
+const LISTENER: usize = 4;
+const ALARM: usize = 5;
+const LINKS: usize = 6;
+
+impl Shim {
+    pub(super) fn serve(&mut self) -> Ended {
+        loop {
+            let patience = self.open_door();
+            let mut slots = self.slots();
+            sys::poll(&mut slots, patience);
+            if slots[STDOUT].is_ready() {
+                self.pump(Stream::Stdout);
+            }
+            if slots[STDERR].is_ready() {
+                self.pump(Stream::Stderr);
+            }
+            if slots[GATE].is_ready() {
+                self.pass_gate();
+            }
+            self.attend(&slots);
+            if slots[ALARM].is_ready() {
+                self.ring();
+            }
+            if slots[CHILDREN].is_ready() {
+                drain(&self.children);
+                if let Some(ended) = self.reap_strays() {
+                    return ended;
+                }
+            }
+        }
+    }
+
+    fn slots(&self) -> [Slot; LINKS + link::MAX] {
+        let mut slots = [Slot::EMPTY; LINKS + link::MAX];
+        slots[STDOUT] = Slot::reading(self.stdout.as_ref());
+        slots[STDERR] = Slot::reading(self.stderr.as_ref());
+        slots[GATE] = Slot::reading(self.gate.as_ref());
+        slots[CHILDREN] = Slot::reading(Some(&self.children));
+        slots[LISTENER] = Slot::reading(self.listener.as_ref());
+        slots[ALARM] = Slot::reading(self.alarm.as_ref());
+        slots[LINKS..].copy_from_slice(&self.links.slots());
+        slots
+    }
+
+    /// Moves what one stream has ready, up to one frame, into the output.
+    pub(super) fn pump(&mut self, stream: Stream) {
+        let pipe = match stream {
+            Stream::Stdout => &mut self.stdout,
+            Stream::Stderr => &mut self.stderr,
+        };
+        let Some(open) = pipe else { return };
+        match self.output.pump(&self.run, stream, open) {
+            Ok(0) => *pipe = None,
+            Ok(_) => self.links.tell_output(self.output.position()),
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+            Err(_) => *pipe = None,
+        }
+    }
+
+    /// The child became the program (end of file), or says why it could not.
+    pub(super) fn pass_gate(&mut self) {
+        let Some(gate) = self.gate.take() else { return };
+        let mut words = [0; super::child::MESSAGE_MAX];
+        let mut length = 0;
+        while let Ok(n) =
+            rustix::io::retry_on_intr(|| rustix::io::read(&gate, &mut words[length..]))
+        {
+            if n == 0 {
+                break;
+            }
+            length += n;
+        }
+        if length > 0 {
+            self.failure = Some(String::from_utf8_lossy(&words[..length]).into_owned());
+        } else {
+            self.links.tell(kind::STARTED, &self.identity.encode());
+        }
+    }
+
+    /// New agents, and what the old ones ask. True when one says it has recorded the exit.
+    fn attend(&mut self, slots: &[Slot]) -> bool {
+        if slots[LISTENER].is_ready() {
+            self.welcome();
+        }
+        let mut stops = Vec::new();
+        let mut is_recorded = false;
+        self.links.receive(&slots[LINKS..], |command| match command {
+            Command::Stop { signal, grace_ms } => stops.push((signal, grace_ms)),
+            Command::Recorded => is_recorded = true,
+            Command::Watch { .. } => {}
+        });
+        for (signal, grace_ms) in stops {
+            self.stop(Cause::Stopped, signal, grace_ms);
+        }
+        self.links.tell_output(self.output.position());
+        is_recorded
+    }
+
+    /// Listens for agents when there is none; says when to try again where that fails.
+    fn open_door(&mut self) -> Option<Duration> {
+        if self.listener.is_none() && self.links.is_empty() {
+            match super::listen(&self.run) {
+                Ok(listener) => self.listener = Some(listener),
+                Err(_) => return Some(Duration::from_secs(1)),
+            }
+        }
+        None
+    }
+
+    fn welcome(&mut self) {
+        use rustix::net::SocketFlags;
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        while let Some(listener) = &self.listener
+            && let Ok(socket) = rustix::net::accept_with(listener, flags)
+        {
+            let is_greeted = link::send(&socket, kind::HELLO, &self.identity.encode())
+                && (self.farewell.as_ref())
+                    .is_none_or(|exit| link::send(&socket, kind::EXITED, exit));
+            if is_greeted {
+                self.links.add(socket);
+            }
+        }
+    }
+
+    fn ring(&mut self) {
+        let now = sys::boottime();
+        if self.kills_at.is_some_and(|at| at <= now) {
+            self.kill_all();
+            self.kills_at = Some(now + Duration::from_secs(1));
+        }
+        if self.times_out.is_some_and(|at| at <= now) {
+            self.times_out = None;
+            self.stop(Cause::TimedOut, self.order.signal, self.order.grace_ms);
+        }
+        self.set_alarm();
+    }
+
+    /// Asks the program to end, and sets the time at which it is no longer asked. The first cause
+    /// stays; a later request can only bring the end nearer.
+    fn stop(&mut self, cause: Cause, signal: i32, grace_ms: u64) {
+        self.cause.get_or_insert(cause);
+        self.times_out = None;
+        let kills_at = sys::boottime().saturating_add(Duration::from_millis(grace_ms));
+        self.kills_at = Some(self.kills_at.map_or(kills_at, |at| at.min(kills_at)));
+        if signal == nix::libc::SIGKILL || !self.is_program() {
+            self.kill_all();
+        } else if sys::signal_group_of_child(self.identity.pid, signal).is_err() {
+            let _ = sys::signal_child(self.identity.pid, signal);
+        }
+        self.set_alarm();
+    }
+
+    /// Whether the child has become the program. Before that it ignores signals, and there is
+    /// nobody yet who could make anything of them.
+    fn is_program(&mut self) -> bool {
+        let mut slots = [Slot::reading(self.gate.as_ref())];
+        if sys::poll(&mut slots, Some(Duration::ZERO)) {
+            self.pass_gate();
+        }
+        self.gate.is_none()
+    }
+
+    fn kill_all(&mut self) {
+        if let Some(cgroup) = &self.cgroup {
+            let _ = cgroup.kill();
+        }
+        let _ = sys::signal_group_of_child(self.identity.pid, nix::libc::SIGKILL);
+        let _ = sys::signal_child(self.identity.pid, nix::libc::SIGKILL);
+    }
+
+    pub(super) fn set_alarm(&mut self) {
+        let next = [self.times_out, self.kills_at].into_iter().flatten().min();
+        self.alarm = next.and_then(|when| {
+            let alarm = self.alarm.take().or_else(|| Alarm::new().ok())?;
+            alarm.set(when).ok()?;
+            Some(alarm)
+        });
+    }
+
+    /// Reaps adopted orphans; the program itself is only looked at.
+    fn reap_strays(&self) -> Option<Ended> {
+        loop {
+            match sys::children() {
+                Children::Ended(ended) if ended.pid == self.identity.pid => return Some(ended),
+                Children::Ended(stray) => sys::reap(stray.pid),
+                Children::Running | Children::None => return None,
+            }
+        }
+    }
+
+    /// Waits for output alone; false when there was none for `quiet`.
+    pub(super) fn pump_once(&mut self, quiet: Duration) -> bool {
+        let mut slots = [Slot::reading(self.stdout.as_ref()), Slot::reading(self.stderr.as_ref())];
+        let any = sys::poll(&mut slots, Some(quiet));
+        if slots[STDOUT].is_ready() {
+            self.pump(Stream::Stdout);
+        }
+        if slots[STDERR].is_ready() {
+            self.pump(Stream::Stderr);
+        }
+        any
+    }
+
+    /// Waits for output or an ended child, at most `limit`.
+    pub(super) fn pump_or_child(&mut self, limit: Duration) {
+        let mut slots = [
+            Slot::reading(self.stdout.as_ref()),
+            Slot::reading(self.stderr.as_ref()),
+            Slot::reading(Some(&self.children)),
+        ];
+        sys::poll(&mut slots, Some(limit));
+        if slots[STDOUT].is_ready() {
+            self.pump(Stream::Stdout);
+        }
+        if slots[STDERR].is_ready() {
+            self.pump(Stream::Stderr);
+        }
+        if slots[2].is_ready() {
+            drain(&self.children);
+        }
+    }
+
+    /// Serves agents after the end, at most `limit`; true when one has recorded the exit.
+    pub(super) fn attend_once(&mut self, limit: Duration) -> bool {
+        self.open_door();
+        let mut slots = [Slot::EMPTY; LINKS + link::MAX];
+        slots[LISTENER] = Slot::reading(self.listener.as_ref());
+        slots[LINKS..].copy_from_slice(&self.links.slots());
+        sys::poll(&mut slots, Some(limit));
+        self.attend(&slots)
+    }
+}
+
+fn drain(events: &OwnedFd) {
+    let mut bytes = [0; 512];
+    while rustix::io::read(events, &mut bytes).is_ok_and(|n| n > 0) {}
+}

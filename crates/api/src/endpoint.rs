@@ -1,0 +1,162 @@
+//! `Endpoint`: everything there is to know about one route, said once.
+//!
+//! `server` mounts a handler for it, `client` calls it, `openapi` describes it, and the authorisation
+//! test walks the list of all of them. A route that is not declared here cannot be mounted, and a
+//! declaration without an access rule does not compile.
+
+use hostler_model::{Code, Role};
+use http::Method;
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+
+/// Who may call an endpoint. The authoriser enforces it before the handler runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody: health, version, and what proves itself by its body (login, setup, join).
+    Public,
+    /// Any principal that is logged in; the handler shows each only what it may see.
+    LoggedIn,
+    /// At least this role on the whole installation.
+    Global(Role),
+    /// At least this role in the project named by the path parameter `project`.
+    Project(Role),
+}
+
+/// What comes back besides plain JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// One JSON document.
+    None,
+    /// With `watch=true` a stream of server-sent events instead of the document.
+    Watch,
+    /// Newline-delimited JSON for as long as it lasts.
+    Lines,
+    /// Plain text.
+    Text,
+}
+
+pub trait Endpoint: Send + Sync + 'static {
+    /// OpenAPI operation id, and the name in logs and metrics.
+    const NAME: &'static str;
+    const SUMMARY: &'static str;
+    const TAG: &'static str;
+    const METHOD: Method;
+    const PATH: &'static str;
+    const ACCESS: Access;
+    /// Status of success.
+    const STATUS: u16;
+    /// Codes this endpoint can answer besides those that every endpoint can.
+    const ERRORS: &'static [Code];
+    /// Whether `If-Match` must name the generation that is being changed.
+    const IF_MATCH: bool;
+    const STREAM: Stream;
+    type Path: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
+    type Query: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
+    type Body: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
+    type Reply: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
+}
+
+/// Stands for "no parameters" and "no body".
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Nothing {}
+
+/// Declares endpoints. The doc comment becomes the summary in OpenAPI.
+#[macro_export]
+macro_rules! endpoints {
+    ($tag:literal $(
+        #[doc = $doc:literal]
+        $name:ident = $id:literal $method:ident $path:literal, $access:expr, $status:literal
+        $(, path: $p:ty)? $(, query: $q:ty)? $(, body: $b:ty)? $(, reply: $r:ty)?
+        $(, errors: [$($code:ident),*])? $(, if_match: $im:literal)? $(, stream: $stream:ident)?;
+    )+) => {
+        $(
+            #[doc = $doc]
+            pub struct $name;
+            impl $crate::Endpoint for $name {
+                const NAME: &'static str = $id;
+                const SUMMARY: &'static str = $doc;
+                const TAG: &'static str = $tag;
+                const METHOD: http::Method = http::Method::$method;
+                const PATH: &'static str = $path;
+                const ACCESS: $crate::Access = $access;
+                const STATUS: u16 = $status;
+                const ERRORS: &'static [hostler_model::Code] = &[$($(hostler_model::Code::$code),*)?];
+                const IF_MATCH: bool = false $(|| $im)?;
+                const STREAM: $crate::Stream = $crate::endpoints!(@stream $($stream)?);
+                type Path = $crate::endpoints!(@type $($p)?);
+                type Query = $crate::endpoints!(@type $($q)?);
+                type Body = $crate::endpoints!(@type $($b)?);
+                type Reply = $crate::endpoints!(@type $($r)?);
+            }
+        )+
+        /// Describes every endpoint of this module to the visitor.
+        pub fn visit(visitor: &mut dyn $crate::Visitor) {
+            $(visitor.see($crate::Described::of::<$name>());)+
+        }
+    };
+    (@type) => { $crate::Nothing };
+    (@type $t:ty) => { $t };
+    (@stream) => { $crate::Stream::None };
+    (@stream $s:ident) => { $crate::Stream::$s };
+}
+
+/// An endpoint with its types erased, for tools that walk all of them.
+#[derive(Clone)]
+pub struct Described {
+    pub name: &'static str,
+    pub summary: &'static str,
+    pub tag: &'static str,
+    pub method: Method,
+    pub path: &'static str,
+    pub access: Access,
+    pub status: u16,
+    pub errors: &'static [Code],
+    pub if_match: bool,
+    pub stream: Stream,
+    pub path_schema: SchemaOf,
+    pub query_schema: SchemaOf,
+    pub body_schema: Option<SchemaOf>,
+    pub reply_schema: Option<SchemaOf>,
+}
+
+/// Makes the schema of a type with a shared generator.
+pub type SchemaOf = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
+
+impl Described {
+    pub fn of<E: Endpoint>() -> Described {
+        Described {
+            name: E::NAME,
+            summary: E::SUMMARY.trim_ascii(),
+            tag: E::TAG,
+            method: E::METHOD,
+            path: E::PATH,
+            access: E::ACCESS,
+            status: E::STATUS,
+            errors: E::ERRORS,
+            if_match: E::IF_MATCH,
+            stream: E::STREAM,
+            path_schema: |g| g.subschema_for::<E::Path>(),
+            query_schema: |g| g.subschema_for::<E::Query>(),
+            body_schema: present::<E::Body>(),
+            reply_schema: present::<E::Reply>(),
+        }
+    }
+}
+
+fn present<T: JsonSchema + 'static>() -> Option<SchemaOf> {
+    (std::any::TypeId::of::<T>() != std::any::TypeId::of::<Nothing>())
+        .then_some(|g| g.subschema_for::<T>())
+}
+
+pub trait Visitor {
+    fn see(&mut self, endpoint: Described);
+}
+
+impl Visitor for Vec<Described> {
+    fn see(&mut self, endpoint: Described) {
+        self.push(endpoint);
+    }
+}

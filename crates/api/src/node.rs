@@ -1,0 +1,205 @@
+//! Nodes, and how machines become nodes.
+
+use hostler_model::{
+    Facts, JoinTokenId, Labels, Name, NodeId, NodeMetrics, NodeState, Role, Span, Timestamp,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::operation::OperationView;
+use crate::{Access, Listing, PageQuery};
+
+crate::endpoints! { "nodes"
+    /// List nodes by name; with `watch=true`, stream changes.
+    NodeList = "node_list" GET "/api/v1/nodes", Access::Global(Role::Viewer), 200,
+        query: NodeListQuery, reply: Listing<NodeView>, errors: [CursorGone], stream: Watch;
+    /// Show a node.
+    NodeGet = "node_get" GET "/api/v1/nodes/{node}", Access::Global(Role::Viewer), 200, path: NodePath, reply: NodeView, errors: [NotFound];
+    /// Change a node's labels.
+    NodeUpdate = "node_update" PATCH "/api/v1/nodes/{node}", Access::Global(Role::Operator), 200,
+        path: NodePath, body: NodeUpdateBody, reply: NodeView, errors: [NotFound], if_match: true;
+    /// Place nothing new on a node; what runs there goes on.
+    NodeCordon = "node_cordon" POST "/api/v1/nodes/{node}/cordon", Access::Global(Role::Operator), 200,
+        path: NodePath, body: NodeCordonBody, reply: NodeView, errors: [NotFound, KeyReused];
+    /// Let a node take work again.
+    NodeUncordon = "node_uncordon" POST "/api/v1/nodes/{node}/uncordon", Access::Global(Role::Operator), 200,
+        path: NodePath, reply: NodeView, errors: [NotFound, KeyReused];
+    /// Cordon a node and wait until it is empty; after the deadline, stop what still runs.
+    NodeDrain = "node_drain" POST "/api/v1/nodes/{node}/drain", Access::Global(Role::Operator), 202,
+        path: NodePath, body: NodeDrainBody, reply: OperationView, errors: [NotFound, Conflict, KeyReused];
+    /// Take a node out: stop what runs there, revoke its certificates, forget it.
+    NodeRemove = "node_remove" DELETE "/api/v1/nodes/{node}", Access::Global(Role::Admin), 202,
+        path: NodePath, reply: OperationView, errors: [NotFound, Conflict], if_match: true;
+    /// List join tokens.
+    JoinTokenList = "join_token_list" GET "/api/v1/join-tokens", Access::Global(Role::Operator), 200,
+        query: PageQuery, reply: Listing<JoinTokenView>;
+    /// Create a token with which one machine can join.
+    JoinTokenCreate = "join_token_create" POST "/api/v1/join-tokens", Access::Global(Role::Operator), 201,
+        body: JoinTokenCreateBody, reply: JoinTokenCreatedView, errors: [Conflict, KeyReused];
+    /// Revoke a join token that was not used.
+    JoinTokenRevoke = "join_token_revoke" DELETE "/api/v1/join-tokens/{token}", Access::Global(Role::Operator), 204,
+        path: JoinTokenPath, errors: [NotFound];
+    /// Become a node: a join token and a certificate request in, a certificate out.
+    Join = "join" POST "/api/v1/join", Access::Public, 201,
+        body: JoinBody, reply: JoinView, errors: [Unauthenticated, Conflict, RateLimited];
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodePath {
+    /// Name or id of the node.
+    pub node: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct NodeListQuery {
+    /// Only nodes in this state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<NodeState>,
+    /// Only nodes that carry these labels, as `key=value,key=value`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub selector: Option<String>,
+    /// At most this many items (1 to 1000, default 100).
+    #[schemars(range(min = 1, max = 1000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// Stream changes instead of listing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watch: Option<bool>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeUpdateBody {
+    /// The node's labels from now on; those not named are removed.
+    pub labels: Labels,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeCordonBody {
+    #[schemars(length(min = 1, max = 500))]
+    pub reason: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NodeDrainBody {
+    #[schemars(length(min = 1, max = 500))]
+    pub reason: String,
+    /// After this long, stop what still runs; without it, wait for as long as it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Span>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeView {
+    pub id: NodeId,
+    pub name: Name,
+    pub labels: Labels,
+    pub state: NodeState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cordon: Option<CordonView>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Facts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metrics: Option<NodeMetrics>,
+    pub agent_version: String,
+    pub generation: u64,
+    /// What the node should have reached, and what its agent has accepted.
+    pub desired_generation: u64,
+    pub applied_generation: u64,
+    pub time_created: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_seen: Option<Timestamp>,
+    pub time_state: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CordonView {
+    pub reason: String,
+    pub is_draining: bool,
+    pub time: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JoinTokenPath {
+    /// Id of the join token.
+    pub token: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct JoinTokenCreateBody {
+    /// Bind the token to this node name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
+    /// Labels the node will have.
+    pub labels: Labels,
+    /// How long it is valid; one hour when absent, at most 30 days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ttl: Option<Span>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JoinTokenView {
+    pub id: JoinTokenId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
+    pub labels: Labels,
+    /// `unused`, `used`, `expired` or `revoked`.
+    pub state: JoinTokenState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_by: Option<NodeId>,
+    pub time_created: Timestamp,
+    pub time_expires: Timestamp,
+}
+
+hostler_model::labels! {
+    pub enum JoinTokenState ("join token state") {
+        Unused = "unused",
+        Used = "used",
+        Expired = "expired",
+        Revoked = "revoked",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JoinTokenCreatedView {
+    pub token: JoinTokenView,
+    /// Shown this once: the secret together with the authority's fingerprint.
+    pub ticket: String,
+    /// The command to run on the machine.
+    pub command: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JoinBody {
+    pub token: String,
+    pub name: Name,
+    /// Certificate signing request, PEM.
+    pub csr: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct JoinView {
+    pub node_id: NodeId,
+    /// The node's certificate, PEM.
+    pub certificate: String,
+    /// The authority's certificate, PEM.
+    pub authority: String,
+    /// Where agents connect, `host:port`.
+    pub agent_addresses: Vec<String>,
+    pub time_expires: Timestamp,
+}

@@ -1,0 +1,76 @@
+//! The installation itself: health, version, servers, reconcilers.
+
+use hostler_model::{Role, ServerId, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Access, Listing};
+
+crate::endpoints! { "system"
+    /// Say that the process is alive.
+    Livez = "livez" GET "/livez", Access::Public, 200, reply: HealthView;
+    /// Say whether the server can do its work.
+    Readyz = "readyz" GET "/readyz", Access::Public, 200, reply: HealthView;
+    /// Show version and build.
+    Version = "version" GET "/version", Access::Public, 200, reply: VersionView;
+    /// The OpenAPI 3.1 description of this API.
+    OpenApi = "openapi" GET "/openapi.json", Access::Public, 200, reply: serde_json::Map<String, serde_json::Value>;
+    /// Metrics in the Prometheus text format.
+    Metrics = "metrics" GET "/metrics", Access::Global(Role::Viewer), 200, reply: String, stream: Text;
+    /// List the control-plane processes.
+    ServerList = "server_list" GET "/api/v1/servers", Access::Global(Role::Viewer), 200, reply: Listing<ServerView>;
+    /// Show what every reconciler of this server is doing and last did.
+    ReconcilerList = "reconciler_list" GET "/api/v1/debug/reconcilers", Access::Global(Role::Operator), 200,
+        reply: Listing<ReconcilerView>;
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HealthView {
+    /// `ok`, or what is wrong.
+    pub status: String,
+    /// Each check with `ok` or what is wrong.
+    pub checks: std::collections::BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VersionView {
+    pub version: String,
+    /// Of this API.
+    pub api_version: String,
+    pub server_id: ServerId,
+    /// True until the first admin exists; the dashboard then offers setup.
+    pub needs_setup: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerView {
+    pub id: ServerId,
+    pub name: String,
+    pub version: String,
+    pub api_address: String,
+    pub agent_address: String,
+    pub is_current: bool,
+    pub time_started: Timestamp,
+    pub time_seen: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReconcilerView {
+    pub name: String,
+    pub description: String,
+    pub period_seconds: f64,
+    pub is_running: bool,
+    pub passes: u64,
+    pub errors: u64,
+    pub panics: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_last_started: Option<Timestamp>,
+    pub seconds_last: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_last: Option<String>,
+    /// What the last pass did.
+    pub report: serde_json::Value,
+}

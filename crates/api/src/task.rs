@@ -1,0 +1,222 @@
+//! Tasks: workloads with mode once.
+
+use hostler_model::{
+    Exit, Labels, Name, NodeId, Role, RunId, RunStateKind, TaskStateKind, Timestamp, WorkloadId,
+    WorkloadSpec,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Access, Listing, ProjectPath};
+
+crate::endpoints! { "tasks"
+    /// List tasks, newest first; with `watch=true`, stream changes.
+    TaskList = "task_list" GET "/api/v1/projects/{project}/tasks", Access::Project(Role::Viewer), 200,
+        path: ProjectPath, query: TaskListQuery, reply: Listing<TaskView>, errors: [NotFound, CursorGone], stream: Watch;
+    /// Submit a task.
+    TaskSubmit = "task_submit" POST "/api/v1/projects/{project}/tasks", Access::Project(Role::User), 201,
+        path: ProjectPath, body: TaskSubmitBody, reply: TaskView, errors: [NotFound, AlreadyExists, KeyReused];
+    /// Submit many tasks at once: all of them or none.
+    TaskSubmitBatch = "task_submit_batch" POST "/api/v1/projects/{project}/task-batches", Access::Project(Role::User), 201,
+        path: ProjectPath, body: TaskBatchBody, reply: TaskBatchView, errors: [NotFound, AlreadyExists, KeyReused];
+    /// Show a task; with `wait`, answer when it has ended or the time is over.
+    TaskGet = "task_get" GET "/api/v1/projects/{project}/tasks/{task}", Access::Project(Role::Viewer), 200,
+        path: TaskPath, query: TaskGetQuery, reply: TaskView, errors: [NotFound];
+    /// Stop a task: its stop signal, then after the grace period SIGKILL.
+    TaskKill = "task_kill" POST "/api/v1/projects/{project}/tasks/{task}/kill", Access::Project(Role::User), 200,
+        path: TaskPath, body: TaskKillBody, reply: TaskView, errors: [NotFound, KeyReused];
+    /// Remove a task that has ended from the records.
+    TaskRemove = "task_remove" DELETE "/api/v1/projects/{project}/tasks/{task}", Access::Project(Role::User), 204,
+        path: TaskPath, errors: [NotFound, Conflict];
+    /// Read a task's output, from the node it ran on; with `follow`, until it ends.
+    TaskLogs = "task_logs" GET "/api/v1/projects/{project}/tasks/{task}/logs", Access::Project(Role::Viewer), 200,
+        path: TaskPath, query: LogsQuery, reply: LogLine, errors: [NotFound, Conflict, NodeUnreachable], stream: Lines;
+    /// Say why a task is where it is: every reason, for every node.
+    TaskExplain = "task_explain" GET "/api/v1/projects/{project}/tasks/{task}/explain", Access::Project(Role::Viewer), 200,
+        path: TaskPath, reply: Explanation, errors: [NotFound];
+    /// List the runs of a task, newest first.
+    RunList = "run_list" GET "/api/v1/projects/{project}/tasks/{task}/runs", Access::Project(Role::Viewer), 200,
+        path: TaskPath, reply: Listing<RunView>, errors: [NotFound];
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskPath {
+    /// Name or id of the project.
+    pub project: String,
+    /// Name or id of the task.
+    pub task: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
+pub struct TaskListQuery {
+    /// Only tasks in this state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<TaskStateKind>,
+    /// At most this many items (1 to 1000, default 100).
+    #[schemars(range(min = 1, max = 1000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+    /// Stream changes instead of listing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watch: Option<bool>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TaskGetQuery {
+    /// Wait at most this long (up to 60s) for the task to end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wait: Option<hostler_model::Span>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskSubmitBody {
+    /// Unique in the project; made from the command when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
+    pub spec: WorkloadSpec,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskBatchBody {
+    #[schemars(length(min = 1, max = 1000))]
+    pub tasks: Vec<TaskSubmitBody>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskBatchView {
+    /// The tasks that were made, in the order they were given.
+    pub tasks: Vec<TaskRef>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TaskRef {
+    pub id: WorkloadId,
+    pub name: Name,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TaskKillBody {
+    /// Overrides the task's own grace period.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub grace: Option<hostler_model::Span>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskView {
+    pub id: WorkloadId,
+    pub name: Name,
+    pub project: Name,
+    pub spec: WorkloadSpec,
+    pub status: TaskStatus,
+    pub created_by: String,
+    pub generation: u64,
+    pub time_created: Timestamp,
+    pub time_modified: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskStatus {
+    pub state: TaskStateKind,
+    /// The state in words, with the reason where there is one.
+    pub message: String,
+    /// True once somebody asked for it to stop.
+    pub is_stopping: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<Name>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Exit>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_started: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ended: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RunView {
+    pub id: RunId,
+    pub attempt: u32,
+    pub node_id: NodeId,
+    pub state: RunStateKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Exit>,
+    pub time_created: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_started: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ended: Option<Timestamp>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LogsQuery {
+    /// Go on until the task ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub follow: Option<bool>,
+    /// Only this stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<OutputStream>,
+    /// Begin this many lines before the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tail: Option<u32>,
+    /// Begin after the line that carried this cursor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+pub use hostler_model::OutputStream;
+
+/// One line of the answer to `task_logs`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum LogLine {
+    /// Some bytes of output, base64.
+    Data {
+        stream: OutputStream,
+        time: Timestamp,
+        data: String,
+        cursor: String,
+    },
+    /// Output that is no longer there: rotated away, or lost to a full disk.
+    Gap { detail: String },
+    /// The stream ends here; `complete` says whether the run is over and everything was sent.
+    End { complete: bool },
+}
+
+/// Why a task is where it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Explanation {
+    pub state: TaskStateKind,
+    /// One sentence.
+    pub summary: String,
+    /// For a task that waits: every node with every reason against it.
+    pub nodes: Vec<NodeExplanation>,
+    /// What would help.
+    pub hints: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeExplanation {
+    pub node: Name,
+    pub is_fitting: bool,
+    pub reasons: Vec<String>,
+    pub labels: Labels,
+}

@@ -1,0 +1,111 @@
+//! Spans to an OpenTelemetry collector.
+
+use std::time::Duration;
+
+use opentelemetry::KeyValue;
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_otlp::{SpanExporter, WithExportConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing::Subscriber;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::registry::LookupSpan;
+
+use super::Error;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TelemetryConfig {
+    /// Address of the collector's OTLP/gRPC port, such as `http://127.0.0.1:4317`.
+    pub endpoint: String,
+    /// What this process is called there: `hostler-server` or `hostler-agent`.
+    pub service: String,
+    /// Name of the server or node.
+    pub instance: String,
+}
+
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The running exporter; dropping it sends what is left, for at most two seconds.
+#[derive(Debug)]
+pub struct Telemetry {
+    provider: SdkTracerProvider,
+}
+
+impl Telemetry {
+    /// Does not connect: the collector may be away now and come later.
+    pub fn start(config: &TelemetryConfig) -> Result<Telemetry, Error> {
+        if !config.endpoint.starts_with("http://") {
+            return Err(Error::Endpoint { endpoint: config.endpoint.chars().take(256).collect() });
+        }
+        let exporter = SpanExporter::builder()
+            .with_tonic()
+            .with_endpoint(config.endpoint.as_str())
+            .with_timeout(EXPORT_TIMEOUT)
+            .build()
+            .map_err(Error::Exporter)?;
+        let resource = Resource::builder()
+            .with_service_name(config.service.clone())
+            .with_attribute(KeyValue::new("service.instance.id", config.instance.clone()))
+            .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+            .build();
+        let provider = SdkTracerProvider::builder()
+            .with_resource(resource)
+            .with_batch_exporter(exporter)
+            .build();
+        Ok(Telemetry { provider })
+    }
+
+    /// The layer that turns our spans into traces. Others' spans stay out: those of the exporter
+    /// itself would never end.
+    pub(super) fn layer<S>(&self) -> impl Layer<S> + Send + Sync + 'static + use<S>
+    where
+        S: Subscriber + for<'a> LookupSpan<'a> + Send + Sync,
+    {
+        let ours = Targets::new().with_target("hostler", tracing::Level::DEBUG);
+        tracing_opentelemetry::layer()
+            .with_tracer(self.provider.tracer("hostler"))
+            .with_filter(ours)
+    }
+}
+
+impl Drop for Telemetry {
+    fn drop(&mut self) {
+        // A collector that is away is no reason to hold up the end of the process.
+        let _ = self.provider.shutdown_with_timeout(FLUSH_TIMEOUT);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+    use std::net::TcpListener;
+
+    use tracing_subscriber::layer::SubscriberExt;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn spans_reach_the_collector_when_the_guard_goes() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let collector = tokio::task::spawn_blocking(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            let mut preface = [0; 24];
+            connection.read_exact(&mut preface).unwrap();
+            preface
+        });
+        let telemetry = Telemetry::start(&TelemetryConfig {
+            endpoint: format!("http://{address}"),
+            service: "hostler-test".to_owned(),
+            instance: "one".to_owned(),
+        })
+        .unwrap();
+        let subscriber = tracing_subscriber::registry().with(telemetry.layer());
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::info_span!("pass", reconciler = "thing_tend").in_scope(|| {});
+        });
+        tokio::task::spawn_blocking(move || drop(telemetry)).await.unwrap();
+        assert_eq!(&collector.await.unwrap(), b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    }
+}

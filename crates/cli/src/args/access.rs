@@ -1,0 +1,224 @@
+//! Projects, users, tokens.
+
+use clap::{Args, Subcommand};
+use hostler_api::user::GlobalRole;
+use hostler_model::{Name, Role, Span};
+
+use super::{LimitArgs, labels_of};
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum ProjectCommand {
+    /// Create a project
+    #[command(after_help = "Examples:\n  hostler project create lab --description 'the lab'")]
+    Create(ProjectCreateArgs),
+    /// List the projects you have a role in
+    #[command(visible_alias = "list", after_help = "Examples:\n  hostler project ls")]
+    Ls(LimitArgs),
+    /// Show a project in full
+    #[command(after_help = "Examples:\n  hostler project get lab")]
+    Get(ProjectRef),
+    /// Change a project's description
+    #[command(after_help = "Examples:\n  hostler project edit lab --description 'the big lab'")]
+    Edit(ProjectEditArgs),
+    /// Remove projects that hold nothing any more
+    #[command(visible_alias = "delete", after_help = "Examples:\n  hostler project rm lab")]
+    Rm(ProjectRefs),
+    /// List who holds a role in a project
+    #[command(after_help = "Examples:\n  hostler project members lab")]
+    Members(MembersArgs),
+    /// Give a user a role in a project
+    #[command(after_help = "Examples:\n  hostler project grant lab ada operator")]
+    Grant {
+        /// Name or id of the project
+        #[arg(value_name = "PROJECT")]
+        in_project: String,
+        /// Name or id of the user
+        #[arg(value_name = "USER")]
+        user: String,
+        /// Role, each including those before it
+        #[arg(value_name = "ROLE", value_parser = labels_of!(Role))]
+        role: Role,
+    },
+    /// Take a user's role in a project away
+    #[command(after_help = "Examples:\n  hostler project revoke lab ada")]
+    Revoke {
+        /// Name or id of the project
+        #[arg(value_name = "PROJECT")]
+        in_project: String,
+        /// Name or id of the user
+        #[arg(value_name = "USER")]
+        user: String,
+    },
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct ProjectCreateArgs {
+    /// Name of the project
+    #[arg(value_name = "NAME")]
+    pub name: Name,
+    /// What it is for
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub description: String,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct ProjectRef {
+    /// Name or id of the project
+    #[arg(value_name = "PROJECT")]
+    pub name: String,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct ProjectRefs {
+    /// Names or ids of projects
+    #[arg(value_name = "PROJECT", required = true)]
+    pub names: Vec<String>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct ProjectEditArgs {
+    #[command(flatten)]
+    pub project: ProjectRef,
+    /// What it is for
+    #[arg(long, value_name = "TEXT")]
+    pub description: String,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct MembersArgs {
+    /// Name or id of the project; the one you work in when absent
+    #[arg(value_name = "PROJECT")]
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub limit: LimitArgs,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum UserCommand {
+    /// Create a user or a service account
+    #[command(
+        after_help = "Examples:\n  hostler user create ada\n  hostler user create ada --role operator --password-stdin < password\n  hostler user create ci --service"
+    )]
+    Create(UserCreateArgs),
+    /// List users and service accounts
+    #[command(visible_alias = "list", after_help = "Examples:\n  hostler user ls")]
+    Ls(LimitArgs),
+    /// Show a user in full
+    #[command(after_help = "Examples:\n  hostler user get ada")]
+    Get {
+        /// Name or id of the user
+        #[arg(value_name = "USER")]
+        user: String,
+    },
+    /// Let users do nothing until they are enabled again
+    #[command(after_help = "Examples:\n  hostler user disable ada")]
+    Disable(UserRefs),
+    /// Let disabled users in again
+    #[command(after_help = "Examples:\n  hostler user enable ada")]
+    Enable(UserRefs),
+    /// Change your own password, or as admin somebody's
+    #[command(
+        after_help = "Examples:\n  hostler user passwd\n  hostler user passwd ada --password-stdin < password"
+    )]
+    Passwd(UserPasswdArgs),
+    /// Set a user's role on the whole installation
+    #[command(
+        after_help = "Examples:\n  hostler user role ada operator\n  hostler user role ada none"
+    )]
+    Role {
+        /// Name or id of the user
+        #[arg(value_name = "USER")]
+        user: String,
+        /// Role, each including those before it; `none` takes it away
+        #[arg(value_name = "ROLE", value_parser = labels_of!(GlobalRole))]
+        role: GlobalRole,
+    },
+    /// Remove users with their tokens, sessions and roles
+    #[command(visible_alias = "delete", after_help = "Examples:\n  hostler user rm ada")]
+    Rm(UserRefs),
+}
+
+/// How a password comes in: asked for, or from stdin. Never as a flag, where others can see it.
+#[derive(Args, Clone, Debug, Default)]
+pub struct PasswordArgs {
+    /// Read the password from stdin instead of asking
+    #[arg(long)]
+    pub password_stdin: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct UserCreateArgs {
+    /// Name of the user
+    #[arg(value_name = "NAME")]
+    pub name: Name,
+    /// A program that uses tokens only, without a password
+    #[arg(long, conflicts_with = "password_stdin")]
+    pub service: bool,
+    /// Role on the whole installation
+    #[arg(long, value_name = "ROLE", value_parser = labels_of!(Role))]
+    pub role: Option<Role>,
+    #[command(flatten)]
+    pub password: PasswordArgs,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct UserPasswdArgs {
+    /// Name or id of the user; yourself when absent
+    #[arg(value_name = "USER")]
+    pub user: Option<String>,
+    /// Read the password from stdin instead of asking; for your own, the present one on the first
+    /// line and the new one on the second
+    #[arg(long)]
+    pub password_stdin: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct UserRefs {
+    /// Names or ids of users
+    #[arg(value_name = "USER", required = true)]
+    pub users: Vec<String>,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum TokenCommand {
+    /// Create a token; prints its secret, this once
+    #[command(
+        after_help = "Examples:\n  hostler token create laptop --role user\n  hostler token create deploy --user ci --role user --only-project lab --ttl 30d\n  HOSTLER_TOKEN=$(hostler token create tmp --role viewer --ttl 1h) some-tool"
+    )]
+    Create(TokenCreateArgs),
+    /// List tokens
+    #[command(
+        visible_alias = "list",
+        after_help = "Examples:\n  hostler token ls\n  hostler token ls -o wide"
+    )]
+    Ls(LimitArgs),
+    /// Revoke tokens at once
+    #[command(
+        visible_alias = "delete",
+        after_help = "Examples:\n  hostler token rm 0192f3c4-0000-7000-8000-000000000000"
+    )]
+    Rm {
+        /// Ids of tokens
+        #[arg(value_name = "ID", required = true)]
+        tokens: Vec<String>,
+    },
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct TokenCreateArgs {
+    /// Name of the token
+    #[arg(value_name = "NAME")]
+    pub name: Name,
+    /// The token can never do more than this role
+    #[arg(long, value_name = "ROLE", value_parser = labels_of!(Role))]
+    pub role: Role,
+    /// For whom; yourself when absent
+    #[arg(long, value_name = "USER")]
+    pub user: Option<String>,
+    /// The token works in this project only
+    #[arg(long, value_name = "PROJECT")]
+    pub only_project: Option<String>,
+    /// How long it is valid; 90d when absent
+    #[arg(long, value_name = "DURATION")]
+    pub ttl: Option<Span>,
+}

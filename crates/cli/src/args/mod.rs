@@ -1,0 +1,213 @@
+//! The command line as types: every noun, verb, flag and word of help. Nothing here does anything.
+
+mod access;
+mod host;
+mod node;
+mod record;
+mod session;
+mod system;
+mod task;
+
+pub use access::{
+    MembersArgs, PasswordArgs, ProjectCommand, ProjectCreateArgs, ProjectEditArgs, ProjectRef,
+    ProjectRefs, TokenCommand, TokenCreateArgs, UserCommand, UserCreateArgs, UserPasswdArgs,
+    UserRefs,
+};
+pub use host::{
+    AgentArgs, AgentCommand, AgentJoinArgs, AgentRunArgs, AgentStatusArgs, LogArgs, ServerArgs,
+    ServerCommand, ServerMigrateArgs, ServerOptions, ServerRunArgs, UpArgs,
+};
+pub use node::{
+    CordonArgs, DrainArgs, JoinTokenCommand, JoinTokenCreateArgs, LabelArgs, NodeCommand,
+    NodeListArgs, NodeRef, NodeRefs,
+};
+pub use record::{
+    AuditCommand, AuditListArgs, EventCommand, EventFilterArgs, EventListArgs, OperationCommand,
+    OperationListArgs, OperationWaitArgs,
+};
+pub use session::{ContextCommand, LoginArgs};
+pub use system::{CompletionArgs, DebugCommand, ExplainArgs, ShellName};
+pub use task::{
+    LogsArgs, RunArgs, SpecArgs, SubmitArgs, TaskCommand, TaskKillArgs, TaskListArgs, TaskRef,
+    TaskRemoveArgs, TaskWatchArgs, WaitArgs,
+};
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::output::Format;
+
+/// Makes a parser that offers the labels of an enum made with `labels!`.
+macro_rules! labels_of {
+    ($t:ty) => {
+        clap::builder::TypedValueParser::map(
+            clap::builder::PossibleValuesParser::new(<$t>::ALL.iter().map(|value| value.label())),
+            |text| text.parse::<$t>().expect("only known labels get through"),
+        )
+    };
+}
+pub(crate) use labels_of;
+
+/// Tends hosts: one binary is the control plane, the agent on every machine, and this command line.
+#[derive(Clone, Debug, Parser)]
+#[command(
+    name = "hostler",
+    version,
+    propagate_version = false,
+    max_term_width = 100,
+    after_help = "\
+Examples:
+  hostler up                              a control plane and a node on this machine
+  hostler run -- sh -c 'echo hi; exit 3'  run a task; its output and exit code are yours
+  hostler task ls                         what runs and what ran
+  hostler explain TASK                    why a task is where it is
+  hostler doctor                          what is wrong with the setup
+
+Data goes to stdout, talk to stderr. Exit codes: 0 success, 1 failure, 2 usage, 3 not found,
+4 ended unhealthy, 5 conflict, 6 denied, 8 unreachable, 9 timed out while waiting;
+`run` passes on the task's own code, or 128 + signal."
+)]
+pub struct Cli {
+    #[command(flatten)]
+    pub globals: Globals,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Global options")]
+pub struct Globals {
+    /// How to print: table, wide, json, jsonl, yaml, name or jsonpath=EXPRESSION
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "FORMAT",
+        env = "HOSTLER_OUTPUT",
+        hide_env_values = true
+    )]
+    pub output: Option<Format>,
+    /// Context to use instead of the current one
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "HOSTLER_CONTEXT",
+        hide_env_values = true
+    )]
+    pub context: Option<String>,
+    /// Project to work in
+    #[arg(
+        short,
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "HOSTLER_PROJECT",
+        hide_env_values = true
+    )]
+    pub project: Option<String>,
+    /// Server to talk to, such as https://host:7443
+    #[arg(long, global = true, value_name = "URL", env = "HOSTLER_ADDR", hide_env_values = true)]
+    pub address: Option<String>,
+    /// File with the certificate of the authority to trust
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "HOSTLER_CACERT",
+        hide_env_values = true
+    )]
+    pub cacert: Option<PathBuf>,
+    /// File with the token to use; HOSTLER_TOKEN holds the token itself
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "HOSTLER_TOKEN_FILE",
+        hide_env_values = true
+    )]
+    pub token_file: Option<PathBuf>,
+    /// Print ids only, and no talk
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Answer yes to every question
+    #[arg(short, long, global = true)]
+    pub yes: bool,
+    /// Never ask; fail where an answer would be needed
+    #[arg(long, global = true)]
+    pub no_input: bool,
+    /// No colours; NO_COLOR does the same
+    #[arg(long, global = true)]
+    pub no_color: bool,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    Up(Box<UpArgs>),
+    Server(Box<ServerArgs>),
+    Agent(AgentArgs),
+
+    Run(Box<RunArgs>),
+    Logs(LogsArgs),
+    Wait(WaitArgs),
+    Explain(ExplainArgs),
+    /// Tasks: commands that run once, on a node that has room
+    #[command(subcommand)]
+    Task(TaskCommand),
+    /// Nodes: the machines
+    #[command(subcommand)]
+    Node(NodeCommand),
+    /// Operations: long changes that can be watched and cancelled
+    #[command(subcommand)]
+    Operation(OperationCommand),
+    /// Events: what happened
+    #[command(subcommand)]
+    Event(EventCommand),
+
+    /// Projects: the scopes that tasks and roles belong to
+    #[command(subcommand)]
+    Project(ProjectCommand),
+    /// Users and service accounts
+    #[command(subcommand)]
+    User(UserCommand),
+    /// API tokens
+    #[command(subcommand)]
+    Token(TokenCommand),
+    /// The audit trail: who changed what
+    #[command(subcommand)]
+    Audit(AuditCommand),
+
+    Login(LoginArgs),
+    /// Give the token back and forget it
+    #[command(after_help = "Examples:\n  hostler logout\n  hostler logout --context staging")]
+    Logout,
+    /// Show who you are and what you may do
+    #[command(after_help = "Examples:\n  hostler whoami\n  hostler whoami -o json")]
+    Whoami,
+    /// Contexts: the servers this machine knows
+    #[command(subcommand)]
+    Context(ContextCommand),
+
+    /// Check the setup, from the configuration file to the nodes
+    #[command(
+        after_help = "Examples:\n  hostler doctor\n  hostler doctor -o json\n\nExits with 1 when a check fails."
+    )]
+    Doctor,
+    /// Look inside a server
+    #[command(subcommand)]
+    Debug(DebugCommand),
+    /// Show the versions of this program and of the server
+    #[command(after_help = "Examples:\n  hostler version\n  hostler version -o json")]
+    Version,
+    Completion(CompletionArgs),
+}
+
+/// How much of a list is wanted.
+#[derive(Args, Clone, Debug, Default)]
+pub struct LimitArgs {
+    /// At most this many; all when absent
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+}

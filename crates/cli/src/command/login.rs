@@ -1,0 +1,263 @@
+//! Getting in and out.
+//!
+//! The order matters: the authority is pinned before anything secret is sent. What was pinned for the
+//! same address before must still be there; a changed authority is refused unless its fingerprint is
+//! given.
+
+use std::time::Duration;
+
+use hostler_api::session::{
+    Login, LoginBody, LoginKind, Logout, Setup, SetupBody, Whoami, WhoamiView,
+};
+use hostler_client::{Client, ClientConfig, Presented, probe};
+use hostler_model::{Code, DEFAULT_PROJECT, Name};
+use hostler_trust::SecretString;
+
+use super::user::{new_password, password};
+use super::{Cx, DONE, NONE};
+use crate::args::LoginArgs;
+use crate::config::{self, Secrets};
+use crate::exit;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+use crate::target::{Target, given};
+
+pub async fn login(cx: &Cx, args: LoginArgs) -> Outcome {
+    let config = config::load(&cx.environment)?;
+    let asked = given(&cx.globals.context).or(config.current.as_deref());
+    let known = asked.and_then(|name| config.contexts.get(name));
+    let Some(address) =
+        args.url.as_deref().or(given(&cx.globals.address)).or(known.map(|c| c.address.as_str()))
+    else {
+        return Err(Failure::usage(
+            "which server?",
+            "give its address: `hostler login https://host:7443`",
+        ));
+    };
+    let presented = probe(address, cx.now(), Duration::from_secs(10)).await?;
+    trust(cx, &args, &config, &presented)?;
+
+    let token = token(cx, &args, &presented).await?;
+    let mut with_token = ClientConfig::new(&presented.address, &presented.ca_pem);
+    with_token.token = Some(token.clone());
+    let me = Client::new(with_token)?.call::<Whoami>(&NONE, &NONE, &NONE).await?;
+
+    let name = match given(&cx.globals.context) {
+        Some(name) => name.to_owned(),
+        None => context_name(&config, &presented.address),
+    };
+    let project = given(&cx.globals.project)
+        .or(config.contexts.get(&name).and_then(|context| context.project.as_deref()))
+        .unwrap_or(DEFAULT_PROJECT);
+    let secrets = Secrets { token: Some(token), ca_pem: presented.ca_pem };
+    config::save_context(
+        &cx.environment,
+        &name,
+        &presented.address,
+        Some(project),
+        &secrets,
+        true,
+    )?;
+    cx.ui.say(&format!(
+        "logged in to {} as {}; the current context is {name}",
+        presented.address, me.name
+    ));
+    Ok(DONE)
+}
+
+/// The context that has this address already, or a new one named after the host.
+fn context_name(config: &config::Config, address: &str) -> String {
+    let known = config.contexts.iter().find(|(_, context)| context.address == address);
+    match known {
+        Some((name, _)) => name.clone(),
+        None => {
+            let host = address.strip_prefix("https://").unwrap_or(address);
+            let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
+            let host = if host
+                .trim_matches(['[', ']'])
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|ip| ip.is_loopback())
+            {
+                "local"
+            } else {
+                host.trim_matches(['[', ']'])
+            };
+            host.to_owned()
+        }
+    }
+}
+
+fn trust(
+    cx: &Cx,
+    args: &LoginArgs,
+    config: &config::Config,
+    presented: &Presented,
+) -> Result<(), Failure> {
+    let shown = presented.fingerprint.to_string();
+    let pinned = config.contexts.values().find(|context| context.address == presented.address);
+    match (&args.fingerprint, pinned) {
+        (Some(expected), _) if *expected == presented.fingerprint => Ok(()),
+        (Some(expected), _) => Err(Failure::told(
+            exit::Code::Denied,
+            format!("the authority of {} is {shown}, not {expected}", presented.address),
+            "compare with what the server printed at its start; somebody may be in between",
+        )),
+        (None, Some(context)) if context.fingerprint == shown => Ok(()),
+        (None, Some(context)) => Err(Failure::told(
+            exit::Code::Denied,
+            format!(
+                "the authority of {} has changed from {} to {shown}",
+                presented.address, context.fingerprint
+            ),
+            format!(
+                "if the installation was made anew, say so with --fingerprint {shown}; if not, somebody may be in between"
+            ),
+        )),
+        (None, None) if cx.ui.may_ask() => {
+            cx.ui.say(&format!(
+                "The authority of {} has the fingerprint\n  {shown}",
+                presented.address
+            ));
+            let answer = cx.ui.ask("Is it the one that the server printed at its start? [y/N] ")?;
+            if matches!(answer.as_str(), "y" | "Y" | "yes") {
+                return Ok(());
+            }
+            Err(Failure::told(
+                exit::Code::Denied,
+                "the authority is not trusted; nothing was sent",
+                "find out whose server it is",
+            ))
+        }
+        (None, None) => Err(Failure::told(
+            exit::Code::Denied,
+            format!(
+                "the authority of {} is not known yet; its fingerprint is {shown}",
+                presented.address
+            ),
+            format!(
+                "compare it with what the server printed at its start, then say --fingerprint {shown}"
+            ),
+        )),
+    }
+}
+
+async fn token(cx: &Cx, args: &LoginArgs, presented: &Presented) -> Result<SecretString, Failure> {
+    if args.token_stdin {
+        return Ok(SecretString::new(cx.ui.input_line()?.trim()));
+    }
+    let client = Client::new(ClientConfig::new(&presented.address, &presented.ca_pem))?;
+    let name = match &args.name {
+        Some(name) => name.clone(),
+        None if cx.ui.may_ask() => cx.ui.ask("Name: ")?,
+        None => {
+            return Err(Failure::usage(
+                "a name is needed, and nobody can be asked",
+                "give it with --name",
+            ));
+        }
+    };
+    let view = match &args.setup {
+        Some(code) => {
+            let password = new_password(cx, &format!("Password for {name}"), args.password_stdin)?;
+            let name: Name =
+                name.parse().map_err(|error| Failure::usage(format!("{error}"), ""))?;
+            let body = SetupBody {
+                code: code.clone(),
+                name,
+                password: password.expose().to_owned(),
+                kind: LoginKind::Token,
+            };
+            client.call::<Setup>(&NONE, &NONE, &body).await?
+        }
+        None => {
+            let password = password(cx, &format!("Password for {name}"), args.password_stdin)?;
+            let body =
+                LoginBody { name, password: password.expose().to_owned(), kind: LoginKind::Token };
+            client.call::<Login>(&NONE, &NONE, &body).await?
+        }
+    };
+    view.token.map(SecretString::new).ok_or_else(|| {
+        Failure::told(
+            exit::Code::Failure,
+            "the server gave no token",
+            "`hostler version` shows whether the versions fit",
+        )
+    })
+}
+
+pub async fn logout(cx: &Cx) -> Outcome {
+    let target = Target::resolve(&cx.globals, &cx.environment)?;
+    if target.token.is_none() {
+        cx.ui.say("nobody is logged in");
+        return Ok(DONE);
+    }
+    match target.client()?.call::<Logout>(&NONE, &NONE, &NONE).await {
+        Ok(_) => {}
+        Err(error) if error.is(Code::Unauthenticated) => {}
+        Err(error) if error.is_transient() => {
+            cx.ui.warn(&format!(
+                "{error}; the token is forgotten here but stays valid until it expires"
+            ));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    if let Some(name) = &target.context {
+        config::forget_token(&cx.environment, name)?;
+    }
+    cx.ui.say(&format!("logged out of {}", target.address.value));
+    Ok(DONE)
+}
+
+pub async fn whoami(cx: &Cx) -> Outcome {
+    let link = cx.link()?;
+    let me = link.client.call::<Whoami>(&NONE, &NONE, &NONE).await?;
+    match cx.ui.format() {
+        _ if cx.ui.is_quiet() => cx.ui.line(&me.id.to_string())?,
+        Some(output::Format::Name) => cx.ui.line(&format!("user/{}", me.name))?,
+        Some(format) => output::document(&cx.ui, format, &me)?,
+        None => cx.ui.data(describe(&me, link.client.address()).as_bytes())?,
+    }
+    Ok(DONE)
+}
+
+fn describe(me: &WhoamiView, address: &str) -> String {
+    let mut text = output::Description::default();
+    let everywhere = me.role.map_or("none on the whole installation".to_owned(), |role| {
+        format!("{role} on the whole installation")
+    });
+    text.pair("Name", me.name.to_string())
+        .pair("Kind", me.kind.to_string())
+        .pair("Id", me.id.to_string())
+        .pair("Server", address.to_owned())
+        .pair("Role", everywhere);
+    for project in &me.projects {
+        text.pair(&format!("In project {}", project.project), project.role.to_string());
+    }
+    text.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contexts_are_named_after_hosts() {
+        let mut config = config::Config::default();
+        let cases = [
+            ("https://control:7443", "control"),
+            ("https://127.0.0.1:7443", "local"),
+            ("https://[::1]:7443", "local"),
+            ("https://h.example.org", "h.example.org"),
+        ];
+        for (address, expected) in cases {
+            assert_eq!(context_name(&config, address), expected);
+        }
+        let known = config::Context {
+            address: "https://control:7443".to_owned(),
+            project: None,
+            fingerprint: String::new(),
+        };
+        config.contexts.insert("mine".to_owned(), known);
+        assert_eq!(context_name(&config, "https://control:7443"), "mine");
+    }
+}

@@ -1,0 +1,67 @@
+//! Output of tasks.
+
+use futures::StreamExt;
+use hostler_api::task::{LogLine, LogsQuery, OutputStream, TaskPath};
+use hostler_client::{Client, decode_data};
+
+use super::{Cx, DONE};
+use crate::args::LogsArgs;
+use crate::failure::{Failure, Outcome};
+use crate::output::{self, Format};
+
+pub async fn logs(cx: &Cx, args: LogsArgs) -> Outcome {
+    let link = cx.link()?;
+    let query = LogsQuery {
+        follow: args.follow.then_some(true),
+        stream: args.stream,
+        tail: args.tail,
+        cursor: None,
+    };
+    let is_complete = print(cx, &link.client, &link.task(&args.task), &query, || {}).await?;
+    if args.follow && !is_complete {
+        cx.ui.warn("the output ends here, but the task has not ended or its node is away");
+    }
+    Ok(DONE)
+}
+
+/// Prints output as it comes, bytes as they are; says whether it was all. `first` is called before
+/// anything is printed.
+pub async fn print(
+    cx: &Cx,
+    client: &Client,
+    path: &TaskPath,
+    query: &LogsQuery,
+    first: impl FnOnce(),
+) -> Result<bool, Failure> {
+    let mut lines = client.logs(path, query)?;
+    let mut first = Some(first);
+    while let Some(line) = lines.next().await {
+        let line = line?;
+        if let Some(first) = first.take() {
+            first();
+        }
+        if let Some(Format::Json | Format::Jsonl) = cx.ui.format() {
+            cx.ui.line(&output::compact(&line)?)?;
+        } else {
+            plain(cx, &line)?;
+        }
+        if let LogLine::End { complete } = line {
+            return Ok(complete);
+        }
+    }
+    Ok(false)
+}
+
+fn plain(cx: &Cx, line: &LogLine) -> Result<(), Failure> {
+    match line {
+        LogLine::Data { stream: OutputStream::Stdout, data, .. } => cx.ui.data(&decode_data(data)?),
+        LogLine::Data { stream: OutputStream::Stderr, data, .. } => {
+            cx.ui.error_data(&decode_data(data)?)
+        }
+        LogLine::Gap { detail } => {
+            cx.ui.warn(&format!("output is missing here: {detail}"));
+            Ok(())
+        }
+        LogLine::End { .. } => Ok(()),
+    }
+}

@@ -1,0 +1,30 @@
+//! Who holds which role in a project.
+
+use hostler_api::PageQuery;
+use hostler_api::user::{MemberList, MemberPath, MemberRemove, MemberSet, MemberSetBody};
+use hostler_model::Role;
+
+use super::{Cx, DONE, Link, NONE, PAGE, bare, project};
+use crate::failure::Outcome;
+
+fn path(project: &str, user: &str) -> MemberPath {
+    MemberPath { project: bare("project", project).to_owned(), user: bare("user", user).to_owned() }
+}
+
+pub async fn ls(cx: &Cx, link: &Link, project: &str, limit: Option<usize>) -> Outcome {
+    let query = PageQuery { limit: PAGE, cursor: None };
+    cx.list::<MemberList, _>(link, &project::path(project), &query, limit).await
+}
+
+pub async fn grant(cx: &Cx, link: &Link, project: &str, user: &str, role: Role) -> Outcome {
+    let path = path(project, user);
+    let member = link.client.call::<MemberSet>(&path, &NONE, &MemberSetBody { role }).await?;
+    cx.changed(&member, &format!("is {} in project {}", member.role, path.project))
+}
+
+pub async fn revoke(cx: &Cx, link: &Link, project: &str, user: &str) -> Outcome {
+    let path = path(project, user);
+    link.client.call::<MemberRemove>(&path, &NONE, &NONE).await?;
+    cx.ui.say(&format!("{} has no role in project {} any more", path.user, path.project));
+    Ok(DONE)
+}

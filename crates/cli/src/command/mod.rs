@@ -1,0 +1,144 @@
+//! What the commands do: one file per noun. Each takes its arguments and a [`Cx`], talks to the
+//! server, prints, and gives an exit code or a [`Failure`].
+
+mod context;
+mod doctor;
+mod explain;
+mod login;
+mod logs;
+mod member;
+mod node;
+mod operation;
+mod project;
+mod record;
+mod run;
+mod spec;
+mod system;
+mod task;
+mod token;
+mod user;
+mod wait;
+mod watch;
+
+use std::time::Duration;
+
+use futures::TryStreamExt;
+use hostler_api::{Endpoint, Listing, Nothing};
+use hostler_client::{Client, Error};
+use hostler_model::{Code, Timestamp};
+
+use crate::args::{Command, Globals, ServerCommand};
+use crate::environment::Environment;
+use crate::failure::{Failure, Outcome};
+use crate::output::{self, Show};
+use crate::target::Target;
+use crate::ui::Ui;
+
+const NONE: Nothing = Nothing {};
+const DONE: u8 = crate::exit::Code::Success.number();
+/// The most that a server gives at once; fewer round trips when everything is wanted.
+const PAGE: Option<u32> = Some(1000);
+
+/// What every command has at hand.
+pub struct Cx {
+    pub ui: Ui,
+    pub globals: Globals,
+    pub environment: Environment,
+}
+
+/// A server and the project to work in.
+struct Link {
+    client: Client,
+    project: String,
+}
+
+impl Cx {
+    fn now(&self) -> Timestamp {
+        self.environment.clock.now()
+    }
+
+    fn link(&self) -> Result<Link, Failure> {
+        let target = Target::resolve(&self.globals, &self.environment)?;
+        Ok(Link { client: target.client()?, project: target.project.value })
+    }
+
+    async fn list<E, T>(
+        &self,
+        link: &Link,
+        path: &E::Path,
+        query: &E::Query,
+        limit: Option<usize>,
+    ) -> Outcome
+    where
+        E: Endpoint<Body = Nothing, Reply = Listing<T>>,
+        T: Show + Send + 'static,
+    {
+        let items: Vec<T> = link.client.pages::<E, T>(path, query, limit)?.try_collect().await?;
+        output::list(&self.ui, self.now(), &items)?;
+        Ok(DONE)
+    }
+
+    fn one<T: Show>(&self, item: &T) -> Outcome {
+        output::one(&self.ui, self.now(), item)?;
+        Ok(DONE)
+    }
+
+    fn changed<T: Show>(&self, item: &T, what: &str) -> Outcome {
+        output::changed(&self.ui, self.now(), item, what)?;
+        Ok(DONE)
+    }
+}
+
+/// `node/web-1` and `web-1` are the same node.
+fn bare<'a>(kind: &str, given: &'a str) -> &'a str {
+    given.strip_prefix(kind).and_then(|rest| rest.strip_prefix('/')).unwrap_or(given)
+}
+
+/// Reads and changes again when somebody else changed the object in between.
+async fn again_if_stale<T>(change: impl AsyncFn() -> Result<T, Error>) -> Result<T, Error> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match change().await {
+            Err(error) if error.is(Code::Stale) && tries < 3 => {}
+            other => return other,
+        }
+    }
+}
+
+/// Asks again after a short while.
+async fn pause(length: Duration) {
+    tokio::time::sleep(length).await;
+}
+
+pub async fn perform(cx: &Cx, command: Command) -> Outcome {
+    match command {
+        Command::Run(args) => Box::pin(run::run(cx, *args)).await,
+        Command::Logs(args) => logs::logs(cx, args).await,
+        Command::Wait(args) => wait::wait(cx, args).await,
+        Command::Explain(args) => explain::explain(cx, &args.what).await,
+        Command::Task(command) => Box::pin(task::perform(cx, command)).await,
+        Command::Node(command) => Box::pin(node::perform(cx, command)).await,
+        Command::Operation(command) => operation::perform(cx, command).await,
+        Command::Event(command) => record::events(cx, command).await,
+        Command::Project(command) => project::perform(cx, command).await,
+        Command::User(command) => user::perform(cx, command).await,
+        Command::Token(command) => token::perform(cx, command).await,
+        Command::Audit(command) => record::audit(cx, command).await,
+        Command::Login(args) => login::login(cx, args).await,
+        Command::Logout => login::logout(cx).await,
+        Command::Whoami => login::whoami(cx).await,
+        Command::Context(command) => context::perform(cx, command),
+        Command::Doctor => doctor::doctor(cx).await,
+        Command::Debug(command) => system::debug(cx, command).await,
+        Command::Version => system::version(cx).await,
+        Command::Completion(args) => system::completion(cx, args.shell),
+        Command::Server(args) if matches!(args.command, Some(ServerCommand::Ls)) => {
+            system::servers(cx).await
+        }
+        Command::Up(_) | Command::Server(_) | Command::Agent(_) => Err(Failure::usage(
+            "this command becomes a server or an agent and is not carried out here",
+            "run it with the `hostler` program",
+        )),
+    }
+}

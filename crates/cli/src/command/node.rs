@@ -1,0 +1,266 @@
+//! Nodes, and tickets with which machines become nodes.
+
+use hostler_api::PageQuery;
+use hostler_api::node::{
+    JoinTokenCreate, JoinTokenCreateBody, JoinTokenList, JoinTokenPath, JoinTokenRevoke,
+    NodeCordon, NodeCordonBody, NodeDrain, NodeDrainBody, NodeGet, NodeList, NodeListQuery,
+    NodePath, NodeRemove, NodeUncordon, NodeUpdate, NodeUpdateBody, NodeView,
+};
+use hostler_api::record::{EventList, EventListQuery};
+use hostler_model::{Generation, Labels, ObjectKind, label_problem};
+
+use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare, operation, spec, watch};
+use crate::args::{
+    DrainArgs, JoinTokenCommand, JoinTokenCreateArgs, LabelArgs, NodeCommand, NodeListArgs,
+};
+use crate::failure::{Failure, Outcome};
+use crate::output::{self, Description, Format, age, moment};
+
+pub async fn perform(cx: &Cx, command: NodeCommand) -> Outcome {
+    match command {
+        NodeCommand::Ls(args) => ls(cx, args).await,
+        NodeCommand::Get(args) => cx.one(&get(&cx.link()?, &args.node).await?),
+        NodeCommand::Describe(args) => describe(cx, &args.node).await,
+        NodeCommand::Label(args) => label(cx, args).await,
+        NodeCommand::Cordon(args) => {
+            let link = cx.link()?;
+            let body = NodeCordonBody { reason: args.reason };
+            for node in &args.nodes.nodes {
+                let node = link.client.call::<NodeCordon>(&path(node), &NONE, &body).await?;
+                cx.changed(&node, "takes no new work")?;
+            }
+            Ok(DONE)
+        }
+        NodeCommand::Uncordon(args) => {
+            let link = cx.link()?;
+            for node in &args.nodes {
+                let node = link.client.call::<NodeUncordon>(&path(node), &NONE, &NONE).await?;
+                cx.changed(&node, "takes work again")?;
+            }
+            Ok(DONE)
+        }
+        NodeCommand::Drain(args) => drain(cx, args).await,
+        NodeCommand::Rm(args) => rm(cx, &args.nodes).await,
+        NodeCommand::Watch => watch::nodes(cx).await,
+        NodeCommand::Token(command) => token(cx, command).await,
+    }
+}
+
+fn path(node: &str) -> NodePath {
+    NodePath { node: bare("node", node).to_owned() }
+}
+
+async fn get(link: &Link, node: &str) -> Result<NodeView, hostler_client::Error> {
+    link.client.call::<NodeGet>(&path(node), &NONE, &NONE).await
+}
+
+async fn ls(cx: &Cx, args: NodeListArgs) -> Outcome {
+    let link = cx.link()?;
+    let query = NodeListQuery {
+        state: args.state,
+        selector: args.selector,
+        limit: PAGE,
+        ..NodeListQuery::default()
+    };
+    cx.list::<NodeList, _>(&link, &NONE, &query, args.limit.limit).await
+}
+
+async fn label(cx: &Cx, args: LabelArgs) -> Outcome {
+    let changes = args.labels.iter().map(|text| change(text)).collect::<Result<Vec<_>, _>>()?;
+    let link = cx.link()?;
+    let path = path(&args.node);
+    let node = again_if_stale(async || {
+        let node = get(&link, &args.node).await?;
+        let body = NodeUpdateBody { labels: changed(node.labels, &changes) };
+        let generation = Generation::from_u64(node.generation);
+        link.client.call_if_match::<NodeUpdate>(&path, &NONE, &body, generation).await
+    });
+    let node = node.await?;
+    let labels = node.labels.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ");
+    cx.changed(
+        &node,
+        &format!("is labelled {}", if labels.is_empty() { "with nothing" } else { &labels }),
+    )
+}
+
+/// A label to set, or with `None` to remove.
+fn change(text: &str) -> Result<(String, Option<String>), Failure> {
+    let (key, value) = match (text.split_once('='), text.strip_suffix('-')) {
+        (Some((key, value)), _) => (key, Some(value)),
+        (None, Some(key)) => (key, None),
+        (None, None) => {
+            return Err(Failure::usage(
+                format!("`{text}` is neither KEY=VALUE nor KEY-"),
+                "KEY=VALUE sets a label, KEY- removes it",
+            ));
+        }
+    };
+    match label_problem(key, value.unwrap_or_default()) {
+        None => Ok((key.to_owned(), value.map(str::to_owned))),
+        Some(problem) => Err(Failure::usage(problem, "")),
+    }
+}
+
+fn changed(mut labels: Labels, changes: &[(String, Option<String>)]) -> Labels {
+    for (key, value) in changes {
+        match value {
+            Some(value) => labels.insert(key.clone(), value.clone()),
+            None => labels.remove(key),
+        };
+    }
+    labels
+}
+
+async fn drain(cx: &Cx, args: DrainArgs) -> Outcome {
+    let link = cx.link()?;
+    let body = NodeDrainBody { reason: args.reason, deadline: args.deadline };
+    let operation = link.client.call::<NodeDrain>(&path(&args.node.node), &NONE, &body).await?;
+    operation::started(cx, &link, operation, args.no_wait).await
+}
+
+async fn rm(cx: &Cx, nodes: &[String]) -> Outcome {
+    let names = nodes.join(", ");
+    cx.ui.confirm(&format!("Stop what runs on {names}, revoke its certificates and forget it?"))?;
+    let link = cx.link()?;
+    let mut exit = DONE;
+    for name in nodes {
+        let remove = again_if_stale(async || {
+            let node = get(&link, name).await?;
+            let generation = Generation::from_u64(node.generation);
+            link.client.call_if_match::<NodeRemove>(&path(name), &NONE, &NONE, generation).await
+        });
+        let operation = remove.await?;
+        exit = exit.max(operation::started(cx, &link, operation, false).await?);
+    }
+    Ok(exit)
+}
+
+async fn describe(cx: &Cx, name: &str) -> Outcome {
+    let link = cx.link()?;
+    let node = get(&link, name).await?;
+    let query = EventListQuery {
+        object: Some(ObjectKind::Node),
+        id: Some(node.id.to_string()),
+        limit: Some(20),
+        ..EventListQuery::default()
+    };
+    let events = link.client.call::<EventList>(&NONE, &query, &NONE).await?;
+    let now = cx.now();
+    let mut text = Description::default();
+    about(&mut text, &node, now);
+    text.section("Events");
+    for event in events.items {
+        text.text(format!("{:>8}  {}", age(event.time, now), event.message));
+    }
+    cx.ui.data(text.render().as_bytes())?;
+    Ok(DONE)
+}
+
+fn about(text: &mut Description, node: &NodeView, now: hostler_model::Timestamp) {
+    let time = |time: hostler_model::Timestamp| {
+        format!("{} ({})", moment(time, now, true), age(time, now))
+    };
+    text.pair("Name", node.name.to_string())
+        .pair("Id", node.id.to_string())
+        .pair("State", format!("{}, since {}", node.state, time(node.time_state)))
+        .pair(
+            "Cordon",
+            node.cordon.as_ref().map(|cordon| {
+                let draining = if cordon.is_draining { ", draining" } else { "" };
+                format!("{}{draining}, since {}", cordon.reason, time(cordon.time))
+            }),
+        )
+        .pair(
+            "Labels",
+            node.labels.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join("\n"),
+        )
+        .pair("Seen", node.time_seen.map(time))
+        .pair("Joined", time(node.time_created))
+        .pair("Agent", node.agent_version.clone())
+        .pair("Applied", format!("{} of {}", node.applied_generation, node.desired_generation));
+    text.section("Machine");
+    if let Some(facts) = &node.facts {
+        text.pair("Host name", facts.hostname.clone())
+            .pair("System", facts.os.clone())
+            .pair("Kernel", format!("{} {}", facts.kernel, facts.architecture))
+            .pair("Cores", format!("{} ({})", facts.cores, facts.cpu_model))
+            .pair("Memory", format!("{}, swap {}", facts.memory, facts.swap))
+            .pair("Addresses", facts.addresses.join(", "))
+            .pair("Cgroups", facts.cgroup.clone())
+            .pair("Containers", facts.container_engine.clone())
+            .pair("Root", if facts.is_root { "yes" } else { "no" }.to_owned());
+        for disk in &facts.disks {
+            text.pair(
+                &format!("Disk {}", disk.mount),
+                format!("{} of {} free", disk.available, disk.size),
+            );
+        }
+        for gpu in &facts.gpus {
+            text.pair(&format!("GPU {}", gpu.index), format!("{}, {}", gpu.model, gpu.memory));
+        }
+    }
+    text.section("Load");
+    if let Some(metrics) = &node.metrics {
+        text.pair("Load", format!("{:.2}", metrics.load_1m))
+            .pair("CPU", format!("{:.0}%", metrics.cpu_ratio * 100.0))
+            .pair("Memory", metrics.memory_used.to_string())
+            .pair("Disk", format!("{} of {}", metrics.disk_used, metrics.disk_size))
+            .pair("Runs", metrics.runs_active.to_string());
+    }
+}
+
+async fn token(cx: &Cx, command: JoinTokenCommand) -> Outcome {
+    let link = cx.link()?;
+    match command {
+        JoinTokenCommand::Create(args) => token_create(cx, &link, args).await,
+        JoinTokenCommand::Ls(limit) => {
+            let query = PageQuery { limit: PAGE, cursor: None };
+            cx.list::<JoinTokenList, _>(&link, &NONE, &query, limit.limit).await
+        }
+        JoinTokenCommand::Rm { tokens } => {
+            for token in tokens {
+                let path = JoinTokenPath { token: bare("join-token", &token).to_owned() };
+                link.client.call::<JoinTokenRevoke>(&path, &NONE, &NONE).await?;
+                cx.ui.say(&format!("ticket {} revoked", path.token));
+            }
+            Ok(DONE)
+        }
+    }
+}
+
+async fn token_create(cx: &Cx, link: &Link, args: JoinTokenCreateArgs) -> Outcome {
+    let body =
+        JoinTokenCreateBody { name: args.name, labels: spec::labels(&args.labels)?, ttl: args.ttl };
+    let made = link.client.call::<JoinTokenCreate>(&NONE, &NONE, &body).await?;
+    match cx.ui.format() {
+        _ if cx.ui.is_quiet() => cx.ui.line(&made.ticket)?,
+        None | Some(Format::Table | Format::Wide) => {
+            let until = age(made.token.time_expires, cx.now());
+            cx.ui.say(&format!("run this on the machine; it works once and expires {until}:"));
+            cx.ui.line(&made.command)?;
+        }
+        Some(Format::Name) => cx.ui.line(&format!("join-token/{}", made.token.id))?,
+        Some(format) => output::document(&cx.ui, format, &made)?,
+    }
+    Ok(DONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_set_and_removed() {
+        let before: Labels =
+            [("a", "1"), ("b", "2")].map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+        let changes: Vec<_> =
+            ["a-", "c=3", "d=", "gone-"].iter().map(|text| change(text).unwrap()).collect();
+        let after = changed(before, &changes);
+        let expected =
+            [("b", "2"), ("c", "3"), ("d", "")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+        assert_eq!(after, expected.into());
+        for bad in ["x", "=1", "a b=1", "a=x/y"] {
+            assert!(change(bad).is_err(), "{bad}");
+        }
+    }
+}

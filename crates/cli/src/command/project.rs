@@ -1,0 +1,70 @@
+//! Projects.
+
+use hostler_api::project::{
+    ProjectCreate, ProjectCreateBody, ProjectGet, ProjectList, ProjectRemove, ProjectUpdate,
+    ProjectUpdateBody, ProjectView,
+};
+use hostler_api::{PageQuery, ProjectPath};
+use hostler_model::Generation;
+
+use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare, member};
+use crate::args::ProjectCommand;
+use crate::failure::Outcome;
+
+pub fn path(project: &str) -> ProjectPath {
+    ProjectPath { project: bare("project", project).to_owned() }
+}
+
+async fn get(link: &Link, project: &str) -> Result<ProjectView, hostler_client::Error> {
+    link.client.call::<ProjectGet>(&path(project), &NONE, &NONE).await
+}
+
+pub async fn perform(cx: &Cx, command: ProjectCommand) -> Outcome {
+    let link = cx.link()?;
+    match command {
+        ProjectCommand::Create(args) => {
+            let body = ProjectCreateBody { name: args.name, description: args.description };
+            cx.changed(&link.client.call::<ProjectCreate>(&NONE, &NONE, &body).await?, "created")
+        }
+        ProjectCommand::Ls(limit) => {
+            let query = PageQuery { limit: PAGE, cursor: None };
+            cx.list::<ProjectList, _>(&link, &NONE, &query, limit.limit).await
+        }
+        ProjectCommand::Get(args) => cx.one(&get(&link, &args.name).await?),
+        ProjectCommand::Edit(args) => {
+            let (name, body) =
+                (args.project.name, ProjectUpdateBody { description: args.description });
+            let edit = again_if_stale(async || {
+                let generation = Generation::from_u64(get(&link, &name).await?.generation);
+                link.client
+                    .call_if_match::<ProjectUpdate>(&path(&name), &NONE, &body, generation)
+                    .await
+            });
+            cx.changed(&edit.await?, "changed")
+        }
+        ProjectCommand::Rm(args) => {
+            cx.ui.confirm(&format!("Remove {}?", args.names.join(", ")))?;
+            for name in &args.names {
+                let remove = again_if_stale(async || {
+                    let generation = Generation::from_u64(get(&link, name).await?.generation);
+                    link.client
+                        .call_if_match::<ProjectRemove>(&path(name), &NONE, &NONE, generation)
+                        .await
+                });
+                remove.await?;
+                cx.ui.say(&format!("project {} removed", bare("project", name)));
+            }
+            Ok(DONE)
+        }
+        ProjectCommand::Members(args) => {
+            let project = args.name.unwrap_or_else(|| link.project.clone());
+            member::ls(cx, &link, &project, args.limit.limit).await
+        }
+        ProjectCommand::Grant { in_project, user, role } => {
+            member::grant(cx, &link, &in_project, &user, role).await
+        }
+        ProjectCommand::Revoke { in_project, user } => {
+            member::revoke(cx, &link, &in_project, &user).await
+        }
+    }
+}

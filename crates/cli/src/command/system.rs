@@ -1,0 +1,82 @@
+//! Servers, reconcilers, versions, completion.
+
+use std::time::Duration;
+
+use hostler_api::system::{ReconcilerList, ServerList, Version, VersionView};
+use serde::Serialize;
+
+use super::{Cx, DONE, NONE};
+use crate::args::{DebugCommand, ShellName};
+use crate::failure::{Failure, Outcome};
+use crate::output;
+
+pub async fn servers(cx: &Cx) -> Outcome {
+    cx.list::<ServerList, _>(&cx.link()?, &NONE, &NONE, None).await
+}
+
+pub async fn debug(cx: &Cx, command: DebugCommand) -> Outcome {
+    match command {
+        DebugCommand::Reconcilers => {
+            cx.list::<ReconcilerList, _>(&cx.link()?, &NONE, &NONE, None).await
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Versions {
+    client: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<VersionView>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+/// A server that is away is no failure: the version of this program is known without it.
+pub async fn version(cx: &Cx) -> Outcome {
+    let asked = match cx.link() {
+        Ok(link) => {
+            let client = link.client.with_timeout(Duration::from_secs(5));
+            client.call::<Version>(&NONE, &NONE, &NONE).await.map_err(Failure::from)
+        }
+        Err(failure) => Err(failure),
+    };
+    let client = env!("CARGO_PKG_VERSION").to_owned();
+    let versions = match asked {
+        Ok(server) => Versions { client, server: Some(server), problem: None },
+        Err(failure) => {
+            let told = failure.render(false);
+            let problem = told.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            Versions { client, server: None, problem: Some(problem.to_owned()) }
+        }
+    };
+    match cx.ui.format() {
+        Some(format) => output::document(&cx.ui, format, &versions)?,
+        None => {
+            cx.ui.line(&format!("hostler {}", versions.client))?;
+            match (&versions.server, &versions.problem) {
+                (Some(server), _) => {
+                    cx.ui.line(&format!(
+                        "server  {} (API {})",
+                        server.version, server.api_version
+                    ))?;
+                }
+                (None, problem) => {
+                    cx.ui.say(&format!("server  {}", problem.as_deref().unwrap_or("unknown")))
+                }
+            }
+        }
+    }
+    Ok(DONE)
+}
+
+pub fn completion(cx: &Cx, shell: ShellName) -> Outcome {
+    let shell = match shell {
+        ShellName::Bash => clap_complete::Shell::Bash,
+        ShellName::Zsh => clap_complete::Shell::Zsh,
+        ShellName::Fish => clap_complete::Shell::Fish,
+    };
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut crate::command_tree(), "hostler", &mut script);
+    cx.ui.data(&script)?;
+    Ok(DONE)
+}

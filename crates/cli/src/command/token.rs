@@ -1,0 +1,55 @@
+//! API tokens.
+
+use hostler_api::PageQuery;
+use hostler_api::token::{TokenCreate, TokenCreateBody, TokenList, TokenPath, TokenRevoke};
+
+use super::{Cx, DONE, Link, NONE, PAGE, bare};
+use crate::args::{TokenCommand, TokenCreateArgs};
+use crate::failure::Outcome;
+use crate::output::{self, Format, age};
+
+pub async fn perform(cx: &Cx, command: TokenCommand) -> Outcome {
+    let link = cx.link()?;
+    match command {
+        TokenCommand::Create(args) => create(cx, &link, args).await,
+        TokenCommand::Ls(limit) => {
+            let query = PageQuery { limit: PAGE, cursor: None };
+            cx.list::<TokenList, _>(&link, &NONE, &query, limit.limit).await
+        }
+        TokenCommand::Rm { tokens } => {
+            for token in tokens {
+                let path = TokenPath { token: bare("token", &token).to_owned() };
+                link.client.call::<TokenRevoke>(&path, &NONE, &NONE).await?;
+                cx.ui.say(&format!("token {} revoked", path.token));
+            }
+            Ok(DONE)
+        }
+    }
+}
+
+async fn create(cx: &Cx, link: &Link, args: TokenCreateArgs) -> Outcome {
+    let body = TokenCreateBody {
+        name: args.name,
+        user: args.user,
+        role: args.role,
+        project: args.only_project,
+        ttl: args.ttl,
+    };
+    let made = link.client.call::<TokenCreate>(&NONE, &NONE, &body).await?;
+    match cx.ui.format() {
+        None | Some(Format::Table | Format::Wide | Format::Name) => {
+            let until =
+                made.token.time_expires.map(|time| format!(", expires {}", age(time, cx.now())));
+            cx.ui.say(&format!(
+                "token {} of {} with role {}{}; it is shown this once:",
+                made.token.name,
+                made.token.user,
+                made.token.role,
+                until.unwrap_or_default()
+            ));
+            cx.ui.line(&made.secret)?;
+        }
+        Some(format) => output::document(&cx.ui, format, &made)?,
+    }
+    Ok(DONE)
+}

@@ -1,0 +1,102 @@
+//! How commands fail, and how that is told: what happened, every mistake, what to do next, the code.
+
+use hostler_base::chain;
+use hostler_client::Error;
+
+use crate::exit;
+
+/// Why a command did not succeed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The server refused, or there is none.
+    Client(Error),
+    /// Found out here.
+    Told { exit: exit::Code, detail: String, hint: String },
+    /// Something on this machine did not work.
+    Other(anyhow::Error),
+    /// Nobody reads what we print any more.
+    NoReader,
+}
+
+/// The exit code of a command that did what it was to do.
+pub type Outcome = Result<u8, Failure>;
+
+impl Failure {
+    pub fn told(exit: exit::Code, detail: impl Into<String>, hint: impl Into<String>) -> Failure {
+        Failure::Told { exit, detail: detail.into(), hint: hint.into() }
+    }
+
+    pub fn usage(detail: impl Into<String>, hint: impl Into<String>) -> Failure {
+        Failure::told(exit::Code::Usage, detail, hint)
+    }
+
+    pub fn exit(&self) -> u8 {
+        match self {
+            Failure::Client(error) => exit::Code::of_error(error).number(),
+            Failure::Told { exit, .. } => exit.number(),
+            Failure::Other(_) => exit::Code::Failure.number(),
+            Failure::NoReader => exit::Code::Success.number(),
+        }
+    }
+
+    /// What stderr shows; empty where there is nothing to say.
+    pub fn render(&self, is_colored: bool) -> String {
+        let error = if is_colored { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
+        match self {
+            Failure::Client(problem) => {
+                let mut text = format!("{error} {}\n", chain(problem));
+                for diagnostic in problem.diagnostics() {
+                    let at = match diagnostic.pointer.as_str() {
+                        "" => "the whole",
+                        pointer => pointer,
+                    };
+                    text.push_str(&format!("  {at}: {}\n", diagnostic.detail));
+                }
+                text.push_str(&format!("  hint: {}\n", problem.hint()));
+                if let Some(code) = problem.code() {
+                    text.push_str(&format!("  code: {code} (`hostler explain {code}`)"));
+                    if let Some(id) = problem.request_id().filter(|id| !id.is_empty()) {
+                        text.push_str(&format!(", request {id}"));
+                    }
+                    text.push('\n');
+                }
+                text
+            }
+            Failure::Told { detail, hint, .. } => {
+                let hint =
+                    if hint.is_empty() { String::new() } else { format!("  hint: {hint}\n") };
+                format!("{error} {detail}\n{hint}")
+            }
+            Failure::Other(other) => format!("{error} {other:#}\n"),
+            Failure::NoReader => String::new(),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Client(error)
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Failure {
+        Failure::Other(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            Failure::NoReader
+        } else {
+            Failure::Other(error.into())
+        }
+    }
+}
+
+impl From<hostler_base::fs::Error> for Failure {
+    fn from(error: hostler_base::fs::Error) -> Failure {
+        Failure::Other(error.into())
+    }
+}

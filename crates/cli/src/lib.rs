@@ -1,0 +1,165 @@
+//! The command line of Hostler: arguments, commands, output.
+//!
+//! The binary calls [`parse`]. What becomes a server or an agent comes back as data
+//! ([`Invocation::Up`] and its like), because this crate knows neither; everything else is a
+//! [`ClientCommand`] for [`run`], which is a client of the API like any other.
+//!
+//! 1. stdout is data, stderr is talk. What is printed with `-o json`, `jsonl` or `yaml` parses.
+//! 2. Questions are only asked on a terminal, and never with `--no-input`.
+//! 3. Secrets are never flags.
+//! 4. Every failure says what to do next and ends with a documented [exit code](exit::Code).
+//!
+//! Reading order is the order of the modules below.
+
+pub mod args;
+
+pub mod config;
+pub mod environment;
+pub mod exit;
+
+mod failure;
+mod target;
+mod ui;
+
+pub mod output;
+
+mod codes;
+mod command;
+mod reference;
+
+pub use codes::errors_markdown;
+pub use environment::{Environment, Streams};
+pub use reference::reference_markdown;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use args::{
+    AgentArgs, AgentCommand, AgentJoinArgs, AgentRunArgs, AgentStatusArgs, Cli, Command, Globals,
+    ServerCommand, ServerMigrateArgs, ServerRunArgs, UpArgs,
+};
+use failure::Failure;
+
+/// What a command line asks for.
+#[derive(Clone, Debug)]
+pub enum Invocation {
+    Up(UpArgs),
+    Server(ServerInvocation),
+    Agent(AgentInvocation),
+    /// Everything that [`run`] can do.
+    Client(Box<ClientCommand>),
+}
+
+#[derive(Clone, Debug)]
+pub enum ServerInvocation {
+    Run(ServerRunArgs),
+    Migrate(ServerMigrateArgs),
+}
+
+#[derive(Clone, Debug)]
+pub enum AgentInvocation {
+    Run(AgentRunArgs),
+    Join(AgentJoinArgs),
+    Status(AgentStatusArgs),
+}
+
+/// A command that talks to a server, or needs none.
+#[derive(Clone, Debug)]
+pub struct ClientCommand {
+    globals: Globals,
+    command: Command,
+}
+
+/// Reads the command line of this process. `Err` is the code to end with: help was asked for and
+/// printed, or the usage was wrong and that was told.
+pub fn parse() -> Result<Invocation, ExitCode> {
+    parse_from(std::env::args_os()).map_err(|error| {
+        let _nobody_listens = error.print();
+        ExitCode::from(
+            if error.use_stderr() { exit::Code::Usage } else { exit::Code::Success }.number(),
+        )
+    })
+}
+
+/// The same for a given command line, the program's name first.
+pub fn parse_from(
+    args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Invocation, clap::Error> {
+    let mut tree = command_tree();
+    let matches = tree.try_get_matches_from_mut(args)?;
+    let Cli { globals, command } =
+        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tree))?;
+    Ok(match command {
+        Command::Up(args) => Invocation::Up(*args),
+        Command::Agent(AgentArgs { command, run }) => Invocation::Agent(match command {
+            None => AgentInvocation::Run(run),
+            Some(AgentCommand::Run(args)) => AgentInvocation::Run(args),
+            Some(AgentCommand::Join(args)) => AgentInvocation::Join(args),
+            Some(AgentCommand::Status(args)) => AgentInvocation::Status(args),
+        }),
+        Command::Server(args) => match args.command {
+            None => Invocation::Server(ServerInvocation::Run(args.run)),
+            Some(ServerCommand::Run(run)) => Invocation::Server(ServerInvocation::Run(run)),
+            Some(ServerCommand::Migrate(migrate)) => {
+                Invocation::Server(ServerInvocation::Migrate(migrate))
+            }
+            Some(ServerCommand::Ls) => client(globals, Command::Server(args)),
+        },
+        other => client(globals, other),
+    })
+}
+
+fn client(globals: Globals, command: Command) -> Invocation {
+    Invocation::Client(Box::new(ClientCommand { globals, command }))
+}
+
+/// The whole tree of commands. Only the root has a `help` command; nouns have `--help`.
+pub fn command_tree() -> clap::Command {
+    fn quiet(command: clap::Command) -> clap::Command {
+        command.mut_subcommands(|sub| quiet(sub).disable_help_subcommand(true))
+    }
+    quiet(Cli::command())
+}
+
+/// Carries a command out.
+pub fn run(command: ClientCommand) -> ExitCode {
+    let environment = match Environment::from_process() {
+        Ok(environment) => environment,
+        Err(error) => {
+            let failure = Failure::Other(error);
+            let _nobody_listens =
+                std::io::Write::write_all(&mut std::io::stderr(), failure.render(false).as_bytes());
+            return ExitCode::from(failure.exit());
+        }
+    };
+    let _logs = client_logs(&environment);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    match runtime {
+        Ok(runtime) => {
+            ExitCode::from(runtime.block_on(run_in(command, environment, Streams::of_process())))
+        }
+        Err(_) => ExitCode::from(exit::Code::Failure.number()),
+    }
+}
+
+/// Carries a command out in a given environment, and says the code to end with.
+pub async fn run_in(command: ClientCommand, environment: Environment, streams: Streams) -> u8 {
+    let ui = ui::Ui::new(streams, &command.globals, &environment);
+    let cx = command::Cx { ui, globals: command.globals, environment };
+    match Box::pin(command::perform(&cx, command.command)).await {
+        Ok(code) => code,
+        Err(failure) => {
+            cx.ui.fail(&failure);
+            failure.exit()
+        }
+    }
+}
+
+/// Commands log only when asked to with `HOSTLER_LOG`; a filter that is wrong must not stop them.
+fn client_logs(environment: &Environment) -> Option<hostler_base::log::LogGuard> {
+    let filter = std::env::var("HOSTLER_LOG").ok().filter(|filter| !filter.is_empty())?;
+    let config = hostler_base::log::LogConfig { filter, ..hostler_base::log::LogConfig::default() };
+    hostler_base::log::init(&config, &environment.clock).ok()
+}

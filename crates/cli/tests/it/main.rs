@@ -1,0 +1,15 @@
+//! The command line as a person or a script meets it: words in, bytes and a code out, against a
+//! server that the test writes.
+
+#![cfg(test)]
+
+#[path = "../../../client/tests/it/fake.rs"]
+mod fake;
+
+mod world;
+
+mod access;
+mod help;
+mod output;
+mod setup;
+mod tasks;

@@ -1,0 +1,272 @@
+//! The first start, and every start after it: what must exist before anything else can.
+//!
+//! Everything is made with "insert if absent", so that servers starting together agree on one
+//! authority and one default project. The authority's key is sealed with the master key; a master key
+//! that cannot open it (the wrong file, a restored database) stops the start, with what to do.
+
+use hostler_base::clock::Clock;
+use hostler_base::ids::Ids;
+use hostler_model::{
+    DEFAULT_PROJECT, Error, EventKind, Generation, Name, ObjectKind, ObjectRef, Principal,
+    PrincipalKind, Project, Role, Scope, ServerId, ServerRegistration, Token,
+};
+use hostler_store::Store;
+use hostler_trust::{Authority, MasterKey, SecretString, SecretToken, TokenKind};
+use serde::{Deserialize, Serialize};
+
+use crate::{Control, ControlConfig, Parts};
+
+pub(crate) const SETUP_CODE: &str = "setup_code_hash";
+pub(crate) const SETUP_DONE: &str = "setup_done";
+const AUTHORITY: &str = "authority";
+
+#[derive(Debug, thiserror::Error)]
+pub enum BootError {
+    #[error("the database cannot be prepared")]
+    Store(#[from] hostler_store::Error),
+    #[error("the certificate authority cannot be made or read")]
+    Authority(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error(
+        "the master key does not open what is in this database; start with the master.key that was used before, or with an empty database"
+    )]
+    WrongMasterKey(#[source] hostler_trust::seal::Error),
+    #[error("the stored certificate authority cannot be read; restore the database from a backup")]
+    CorruptAuthority(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// What a server needs to begin.
+pub struct Boot {
+    pub store: Store,
+    pub clock: Clock,
+    pub ids: Ids,
+    pub config: ControlConfig,
+    pub master_key: MasterKey,
+    pub server_name: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredAuthority {
+    certificate_pem: String,
+    /// Sealed with the master key.
+    key: Vec<u8>,
+}
+
+impl Boot {
+    /// Prepares the database and makes the application. The store must be migrated already.
+    pub async fn run(self) -> Result<Control, BootError> {
+        let authority = self.authority().await?;
+        self.default_project().await?;
+        let server_id: ServerId = self.ids.fresh();
+        Ok(Control::new(Parts {
+            store: self.store,
+            clock: self.clock,
+            ids: self.ids,
+            config: self.config,
+            authority,
+            server_id,
+            server_name: self.server_name,
+        }))
+    }
+
+    async fn authority(&self) -> Result<Authority, BootError> {
+        let stored = self.store.read().await?.setting_get(AUTHORITY).await?;
+        let bytes = match stored {
+            Some(bytes) => bytes,
+            None => {
+                let fresh = Authority::create(self.clock.now(), "Hostler")
+                    .map_err(|e| BootError::Authority(e.into()))?;
+                let key = self
+                    .master_key
+                    .seal(fresh.key_pem().expose().as_bytes(), AUTHORITY.as_bytes())
+                    .map_err(|e| BootError::Authority(e.into()))?;
+                let document = StoredAuthority { certificate_pem: fresh.certificate_pem(), key };
+                let bytes =
+                    serde_json::to_vec(&document).map_err(|e| BootError::Authority(e.into()))?;
+                let bytes = &bytes;
+                self.store
+                    .tx("authority_create", |tx| {
+                        Box::pin(async move {
+                            tx.setting_insert(AUTHORITY, bytes).await?;
+                            tx.setting_get(AUTHORITY).await.map(Option::unwrap_or_default)
+                        })
+                    })
+                    .await
+                    .map_err(|e: hostler_store::Error| BootError::Store(e))?
+            }
+        };
+        let document: StoredAuthority =
+            serde_json::from_slice(&bytes).map_err(|e| BootError::CorruptAuthority(e.into()))?;
+        let key = self
+            .master_key
+            .open(&document.key, AUTHORITY.as_bytes())
+            .map_err(BootError::WrongMasterKey)?;
+        let key = std::str::from_utf8(&key).map_err(|e| BootError::CorruptAuthority(e.into()))?;
+        Authority::from_pem(&document.certificate_pem, &SecretString::new(key))
+            .map_err(|e| BootError::CorruptAuthority(e.into()))
+    }
+
+    async fn default_project(&self) -> Result<(), BootError> {
+        let name: Name = DEFAULT_PROJECT.parse().expect("the default project's name is a name");
+        let now = self.clock.now();
+        let project = Project {
+            id: self.ids.fresh(),
+            name,
+            description: "Where things go when no project is named.".into(),
+            generation: Generation::FIRST,
+            time_created: now,
+            time_modified: now,
+        };
+        let project = &project;
+        self.store
+            .tx("default_project_ensure", |tx| {
+                Box::pin(async move {
+                    if tx.project_by_name(&project.name).await?.is_none() {
+                        tx.project_insert(project).await?;
+                    }
+                    Ok::<_, hostler_store::Error>(())
+                })
+            })
+            .await?;
+        Ok(())
+    }
+}
+
+impl Control {
+    /// Whether the first admin is still to be made.
+    pub async fn needs_setup(&self) -> Result<bool, Error> {
+        Ok(self.store.read().await?.setting_get(SETUP_DONE).await?.is_none())
+    }
+
+    /// Makes a one-time setup code while there is no admin; an earlier code stops working.
+    pub async fn setup_code_issue(&self) -> Result<Option<SecretToken>, Error> {
+        if !self.needs_setup().await? {
+            return Ok(None);
+        }
+        let code = SecretToken::generate(TokenKind::Setup);
+        let hash = code.hash();
+        let hash = &hash;
+        self.store
+            .tx("setup_code_issue", |tx| {
+                Box::pin(async move { Ok::<_, Error>(tx.setting_replace(SETUP_CODE, hash).await?) })
+            })
+            .await?;
+        Ok(Some(code))
+    }
+
+    /// A token for whoever owns this server's data directory: they could read the database anyway.
+    /// The token of the previous start is revoked.
+    pub async fn local_token_issue(&self) -> Result<SecretToken, Error> {
+        let now = self.now();
+        let name: Name = "local".parse().expect("`local` is a name");
+        let secret = SecretToken::generate(TokenKind::Personal);
+        let (name, secret_ref) = (&name, &secret);
+        self.store
+            .tx("local_token_issue", |tx| {
+                Box::pin(async move {
+                    let principal = match tx.principal_by_name(name).await? {
+                        Some(principal) => principal,
+                        None => {
+                            let principal = Principal {
+                                id: self.ids.fresh(),
+                                name: name.clone(),
+                                kind: PrincipalKind::Service,
+                                password_hash: None,
+                                is_disabled: false,
+                                generation: Generation::FIRST,
+                                time_created: now,
+                                time_modified: now,
+                            };
+                            tx.principal_insert(&principal).await?;
+                            tx.role_binding_set(principal.id, Scope::Global, Role::Admin).await?;
+                            principal
+                        }
+                    };
+                    let old = tx
+                        .token_list(Some(principal.id), None, hostler_model::Limit::DEFAULT)
+                        .await?;
+                    for token in old.items.iter().filter(|t| t.name == *name && t.is_live(now)) {
+                        tx.token_revoke(token.id, now).await?;
+                    }
+                    let token = Token {
+                        id: self.ids.fresh(),
+                        principal_id: principal.id,
+                        name: name.clone(),
+                        secret_hash: secret_ref.hash().to_vec(),
+                        role_max: Role::Admin,
+                        project_id: None,
+                        time_created: now,
+                        time_expires: None,
+                        time_last_used: None,
+                        time_revoked: None,
+                    };
+                    tx.token_insert(&token).await?;
+                    let object = ObjectRef::new(ObjectKind::Token, token.id, &token.name);
+                    let audit = self.audit_system(
+                        "token.create",
+                        &object,
+                        None,
+                        serde_json::json!({ "for": "local command line" }),
+                    );
+                    tx.journal_append(&[], &[audit]).await?;
+                    Ok::<_, Error>(())
+                })
+            })
+            .await?;
+        self.callers.clear();
+        Ok(secret)
+    }
+
+    /// Says in the database that this server lives.
+    pub async fn register(
+        &self,
+        api_address: String,
+        agent_address: String,
+        version: &str,
+    ) -> Result<(), Error> {
+        let now = self.now();
+        let server = ServerRegistration {
+            id: self.server_id,
+            name: self.server_name.clone(),
+            version: version.to_owned(),
+            api_address,
+            agent_address,
+            time_started: now,
+            time_seen: now,
+        };
+        let object = ObjectRef::new(ObjectKind::Server, server.id, &server.name);
+        let event = self.event(
+            EventKind::ServerStarted,
+            None,
+            &object,
+            self.system_actor(),
+            format!("version {version}"),
+        );
+        let (server, event) = (&server, &event);
+        self.store
+            .tx("server_register", |tx| {
+                Box::pin(async move {
+                    tx.server_register(server).await?;
+                    tx.journal_append(std::slice::from_ref(event), &[]).await?;
+                    Ok::<_, Error>(())
+                })
+            })
+            .await
+    }
+
+    /// Takes the registration back at a clean stop.
+    pub async fn unregister(&self) -> Result<(), Error> {
+        let object = ObjectRef::new(ObjectKind::Server, self.server_id, &self.server_name);
+        let event =
+            self.event(EventKind::ServerStopped, None, &object, self.system_actor(), "stopped");
+        let event = &event;
+        self.store
+            .tx("server_unregister", |tx| {
+                Box::pin(async move {
+                    tx.server_remove(self.server_id).await?;
+                    tx.journal_append(std::slice::from_ref(event), &[]).await?;
+                    Ok::<_, Error>(())
+                })
+            })
+            .await
+    }
+}

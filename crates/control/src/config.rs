@@ -1,0 +1,41 @@
+//! What can be set about the application.
+
+use std::time::Duration;
+
+use hostler_engine::liveness::Patience;
+
+#[derive(Clone, Debug)]
+pub struct ControlConfig {
+    /// How often agents say that they are alive.
+    pub heartbeat: Duration,
+    pub patience: Patience,
+    /// How long events are kept.
+    pub event_retention: Duration,
+    /// How long ended tasks are kept.
+    pub task_retention: Duration,
+    /// How long a node's certificate is valid; it renews itself at two thirds.
+    pub node_certificate_ttl: Duration,
+    pub server_certificate_ttl: Duration,
+    pub web_session_ttl: Duration,
+    /// How many waiting tasks one placement pass looks at.
+    pub placement_batch: u32,
+    /// `host:port` where agents reach this installation.
+    pub agent_addresses: Vec<String>,
+}
+
+impl Default for ControlConfig {
+    fn default() -> ControlConfig {
+        const DAY: u64 = 86_400;
+        ControlConfig {
+            heartbeat: Duration::from_secs(5),
+            patience: Patience::default(),
+            event_retention: Duration::from_secs(30 * DAY),
+            task_retention: Duration::from_secs(30 * DAY),
+            node_certificate_ttl: Duration::from_secs(DAY),
+            server_certificate_ttl: Duration::from_secs(7 * DAY),
+            web_session_ttl: Duration::from_secs(DAY / 2),
+            placement_batch: 500,
+            agent_addresses: Vec::new(),
+        }
+    }
+}

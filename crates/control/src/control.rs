@@ -1,0 +1,303 @@
+//! The handle that every transport holds, and what all services share.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use hostler_base::clock::Clock;
+use hostler_base::ids::Ids;
+use hostler_base::reconcile::Driver;
+use hostler_model::{
+    Actor, ActorKind, Caller, Code, Error, EventKind, NewAuditEntry, NewEvent, ObjectRef, Project,
+    ProjectId, ServerId, Timestamp, TokenId, WebSessionId, WorkloadId,
+};
+use hostler_store::{Claim, Store, Tx};
+use hostler_trust::Authority;
+use tokio::sync::Notify;
+
+use crate::feed::Feed;
+use crate::links::Links;
+use crate::{ControlConfig, Cx, PeerLinks, RequestMeta, Wakers};
+
+/// What the application is made of.
+pub struct Parts {
+    pub store: Store,
+    pub clock: Clock,
+    pub ids: Ids,
+    pub config: ControlConfig,
+    pub authority: Authority,
+    pub server_id: ServerId,
+    pub server_name: String,
+}
+
+/// The application. Cheap to clone; all clones are the same.
+#[derive(Clone)]
+pub struct Control(Arc<Inner>);
+
+/// What all clones share; only this crate sees inside.
+pub struct Inner {
+    pub(crate) store: Store,
+    pub(crate) clock: Clock,
+    pub(crate) ids: Ids,
+    pub(crate) config: ControlConfig,
+    pub(crate) authority: Authority,
+    pub(crate) server_id: ServerId,
+    pub(crate) server_name: String,
+    pub(crate) wakers: Wakers,
+    pub(crate) links: Links,
+    pub(crate) leases: crate::node_session::LeaseBook,
+    pub(crate) feed: Feed,
+    pub(crate) callers: CallerCache,
+    pub(crate) touched: Mutex<Touched>,
+    waiters: Mutex<HashMap<WorkloadId, Arc<Notify>>>,
+    peers: OnceLock<Arc<dyn PeerLinks>>,
+    driver: OnceLock<Driver>,
+}
+
+impl std::ops::Deref for Control {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+/// Credentials used since the last time this was written down.
+#[derive(Default)]
+pub(crate) struct Touched {
+    pub(crate) tokens: HashMap<TokenId, Timestamp>,
+    pub(crate) sessions: HashMap<WebSessionId, Timestamp>,
+}
+
+/// Callers that were authenticated a moment ago. A revocation on this server empties it; one on
+/// another server is noticed when the entry expires.
+#[derive(Default)]
+pub(crate) struct CallerCache(Mutex<HashMap<[u8; 32], (Caller, Duration)>>);
+
+impl CallerCache {
+    const KEEP: Duration = Duration::from_secs(2);
+    const MAX: usize = 10_000;
+
+    pub(crate) fn get(&self, hash: &[u8; 32], instant: Duration) -> Option<Caller> {
+        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        entries
+            .get(hash)
+            .filter(|(_, at)| instant.saturating_sub(*at) < Self::KEEP)
+            .map(|(caller, _)| caller.clone())
+    }
+
+    pub(crate) fn put(&self, hash: [u8; 32], caller: Caller, instant: Duration) {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if entries.len() >= Self::MAX {
+            entries.clear();
+        }
+        entries.insert(hash, (caller, instant));
+    }
+
+    pub(crate) fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl Control {
+    pub fn new(parts: Parts) -> Control {
+        Control(Arc::new(Inner {
+            store: parts.store,
+            clock: parts.clock,
+            ids: parts.ids,
+            config: parts.config,
+            authority: parts.authority,
+            server_id: parts.server_id,
+            server_name: parts.server_name,
+            wakers: Wakers::default(),
+            links: Links::default(),
+            leases: crate::node_session::LeaseBook::default(),
+            feed: Feed::new(),
+            callers: CallerCache::default(),
+            touched: Mutex::default(),
+            waiters: Mutex::default(),
+            peers: OnceLock::new(),
+            driver: OnceLock::new(),
+        }))
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+    pub fn config(&self) -> &ControlConfig {
+        &self.config
+    }
+    pub fn server_id(&self) -> ServerId {
+        self.server_id
+    }
+    pub fn server_name(&self) -> &str {
+        &self.server_name
+    }
+    pub fn authority(&self) -> &Authority {
+        &self.authority
+    }
+    /// How many agents are connected to this process.
+    pub fn sessions(&self) -> usize {
+        self.links.count()
+    }
+
+    /// How to reach other servers; set once by the transport.
+    pub fn set_peers(&self, peers: Arc<dyn PeerLinks>) {
+        if self.peers.set(peers).is_err() {
+            tracing::warn!("peers were set twice");
+        }
+    }
+
+    pub(crate) fn peers(&self) -> Option<&Arc<dyn PeerLinks>> {
+        self.peers.get()
+    }
+
+    /// Starts every reconciler.
+    pub fn start(&self, driver: Driver) {
+        crate::reconcile::register_all(self, &driver);
+        if self.driver.set(driver).is_err() {
+            tracing::warn!("reconcilers were started twice");
+        }
+    }
+
+    /// What every reconciler of this process is doing.
+    pub fn reconcilers(&self) -> Vec<hostler_base::reconcile::Status> {
+        self.driver.get().map(Driver::statuses).unwrap_or_default()
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn system_actor(&self) -> Actor {
+        Actor { kind: ActorKind::System, name: self.server_name.clone() }
+    }
+
+    pub(crate) fn event(
+        &self,
+        kind: EventKind,
+        project_id: Option<ProjectId>,
+        object: &ObjectRef,
+        actor: Actor,
+        message: impl Into<String>,
+    ) -> NewEvent {
+        NewEvent {
+            kind,
+            project_id,
+            object: object.clone(),
+            actor,
+            message: message.into(),
+            time: self.now(),
+        }
+    }
+
+    pub(crate) fn audit(
+        &self,
+        cx: &Cx,
+        action: &str,
+        object: &ObjectRef,
+        project_id: Option<ProjectId>,
+        detail: serde_json::Value,
+    ) -> NewAuditEntry {
+        self.audit_by(cx.actor(), &cx.request, action, object, project_id, detail)
+    }
+
+    pub(crate) fn audit_by(
+        &self,
+        actor: Actor,
+        request: &RequestMeta,
+        action: &str,
+        object: &ObjectRef,
+        project_id: Option<ProjectId>,
+        detail: serde_json::Value,
+    ) -> NewAuditEntry {
+        NewAuditEntry {
+            time: self.now(),
+            actor,
+            action: action.to_owned(),
+            object: object.clone(),
+            project_id,
+            request_id: request.request_id.clone(),
+            source: request.source.clone(),
+            detail,
+        }
+    }
+
+    /// A change of the system's own, without a request.
+    pub(crate) fn audit_system(
+        &self,
+        action: &str,
+        object: &ObjectRef,
+        project_id: Option<ProjectId>,
+        detail: serde_json::Value,
+    ) -> NewAuditEntry {
+        let request = RequestMeta {
+            request_id: String::new(),
+            source: String::new(),
+            user_agent: String::new(),
+            idempotency: None,
+        };
+        self.audit_by(self.system_actor(), &request, action, object, project_id, detail)
+    }
+
+    /// Claims the request's idempotency key for `object`. `Some` is what an earlier request with the
+    /// same key made; the caller answers with that instead of doing it again.
+    pub(crate) async fn claim(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx,
+        object: &ObjectRef,
+    ) -> Result<Option<ObjectRef>, Error> {
+        let Some(idempotency) = &cx.request.idempotency else { return Ok(None) };
+        let claim = tx
+            .idempotency_claim(
+                cx.caller.principal_id,
+                &idempotency.key,
+                &idempotency.request_hash,
+                object,
+                self.now(),
+            )
+            .await?;
+        match claim {
+            Claim::Fresh => Ok(None),
+            Claim::Replay(object) => Ok(Some(object)),
+            Claim::Mismatch => Err(Error::new(
+                Code::KeyReused,
+                "this Idempotency-Key was used for a different request",
+                "use a fresh key for every new request, and the same key only to repeat one",
+            )),
+        }
+    }
+
+    /// Finds a project by name or id.
+    pub async fn project_resolve(&self, name_or_id: &str) -> Result<Project, Error> {
+        let mut read = self.store.read().await?;
+        let found = match (name_or_id.parse::<ProjectId>(), name_or_id.parse()) {
+            (Ok(id), _) => read.project_get(id).await?,
+            (_, Ok(name)) => read.project_by_name(&name).await?,
+            _ => None,
+        };
+        found.ok_or_else(|| Error::not_found("project", name_or_id))
+    }
+
+    /// Resolves when the workload may have changed on this server.
+    pub(crate) fn waiter(&self, workload: WorkloadId) -> Arc<Notify> {
+        let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        waiters.retain(|_, notify| Arc::strong_count(notify) > 1);
+        Arc::clone(waiters.entry(workload).or_default())
+    }
+
+    pub(crate) fn notify_waiters(&self, workloads: impl IntoIterator<Item = WorkloadId>) {
+        let waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
+        if waiters.is_empty() {
+            return;
+        }
+        for workload in workloads {
+            if let Some(notify) = waiters.get(&workload) {
+                notify.notify_waiters();
+            }
+        }
+    }
+}

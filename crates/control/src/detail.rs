@@ -1,0 +1,137 @@
+//! What services take and return: records with the names that go with them.
+
+use hostler_model::{
+    EventKind, Labels, Name, NodeId, NodeState, ObjectKind, Principal, PrincipalKind, ProjectId,
+    Role, Run, Span, TaskStateKind, Timestamp, Token, Workload, WorkloadSpec,
+};
+use hostler_trust::SecretString;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoginKind {
+    /// A browser session.
+    Cookie,
+    /// An API token.
+    Token,
+}
+
+/// A successful login; the secret is shown once.
+#[derive(Debug)]
+pub struct LoginGrant {
+    pub principal: Principal,
+    pub kind: LoginKind,
+    pub secret: SecretString,
+    pub time_expires: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct UserDetail {
+    pub principal: Principal,
+    /// On the whole installation.
+    pub role: Option<Role>,
+}
+
+#[derive(Debug)]
+pub struct NewUser {
+    pub name: Name,
+    pub kind: PrincipalKind,
+    pub password: Option<SecretString>,
+    pub role: Option<Role>,
+}
+
+#[derive(Debug, Default)]
+pub struct UserPatch {
+    pub is_disabled: Option<bool>,
+    pub password: Option<SecretString>,
+    /// `Some(None)` takes the role away.
+    pub role: Option<Option<Role>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemberDetail {
+    pub principal: Principal,
+    pub role: Role,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TokenDetail {
+    pub token: Token,
+    pub user: String,
+    pub project: Option<Name>,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewToken {
+    pub name: Name,
+    /// Name or id; the caller when absent.
+    pub user: Option<String>,
+    pub role: Role,
+    /// Name or id.
+    pub project: Option<String>,
+    pub ttl: Option<Span>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct NodeFilter {
+    pub state: Option<NodeState>,
+    pub selector: Labels,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewJoinToken {
+    pub name: Option<Name>,
+    pub labels: Labels,
+    pub ttl: Option<Span>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Joined {
+    pub node_id: NodeId,
+    pub certificate: String,
+    pub authority: String,
+    pub agent_addresses: Vec<String>,
+    pub time_expires: Timestamp,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewTask {
+    pub name: Option<Name>,
+    pub spec: WorkloadSpec,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskDetail {
+    pub workload: Workload,
+    pub project: Name,
+    pub created_by: String,
+    pub node: Option<Name>,
+    pub run: Option<Run>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    pub state: TaskStateKind,
+    pub summary: String,
+    pub nodes: Vec<NodeExplanation>,
+    pub hints: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeExplanation {
+    pub node: Name,
+    pub labels: Labels,
+    pub reasons: Vec<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct EventQuery {
+    pub project: Option<ProjectId>,
+    pub kind: Option<EventKind>,
+    pub object: Option<ObjectKind>,
+    pub id: Option<String>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct AuditQuery {
+    pub actor: Option<String>,
+    pub action: Option<String>,
+}

@@ -1,0 +1,391 @@
+//! What a server does for a connected agent, free of any transport.
+//!
+//! A session begins with [`Control::node_attach`], which fences older connections by the agent's
+//! session epoch, and then only ever does four things: hand out what changed in what the node should
+//! run, take reports, remember that the node is alive, and renew its certificate. Every one of them
+//! may be repeated, by this server or another, without harm.
+//!
+//! Heartbeats cost no write: they are remembered in the [`LeaseBook`] and flushed for all nodes at
+//! once by the `lease_flush` reconciler, which also finds out about sessions that were fenced.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hostler_engine::observe::{self, Outcome};
+use hostler_model::{
+    Actor, ActorKind, Assignment, Code, Error, EventKind, Facts, Generation, LivenessEvent, Name,
+    NewEvent, Node, NodeId, NodeLease, NodeMetrics, NodeState, ObjectKind, ObjectRef, Report,
+    RunId, WorkloadId,
+};
+use hostler_store::{LeaseRenewal, Tx};
+
+use crate::service_object;
+use crate::{Control, NodeLink};
+
+/// What an agent says when it connects.
+#[derive(Clone, Debug)]
+pub struct HelloFacts {
+    pub agent_version: String,
+    pub session_epoch: Generation,
+    pub applied_generation: Generation,
+    pub facts: Facts,
+}
+
+/// The answer to a connecting agent.
+#[derive(Clone, Debug)]
+pub enum Attach {
+    Attached(Attached),
+    /// `may_return`: trying again can help.
+    Refused {
+        code: Code,
+        detail: String,
+        may_return: bool,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub struct Attached {
+    pub node_id: NodeId,
+    pub node_name: Name,
+    pub session_epoch: Generation,
+    pub heartbeat: Duration,
+    pub agent_addresses: Vec<String>,
+}
+
+/// What changed in what a node should run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DesiredBatch {
+    pub from: Generation,
+    pub to: Generation,
+    pub assignments: Vec<Assignment>,
+    /// There is more after `to` already.
+    pub is_full: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReportAck {
+    pub run_id: RunId,
+    pub generation: Generation,
+    /// There is no such run (for this node); the agent may let go of it.
+    pub is_unknown: bool,
+}
+
+/// Nodes heard of since the last flush.
+#[derive(Default)]
+pub(crate) struct LeaseBook(Mutex<HashMap<NodeId, LeaseRenewal>>);
+
+impl LeaseBook {
+    pub(crate) fn hear(&self, renewal: LeaseRenewal) {
+        let mut heard = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match heard.get_mut(&renewal.node_id) {
+            Some(known) if known.session_epoch > renewal.session_epoch => {}
+            Some(known) => {
+                let metrics = renewal.metrics.or(known.metrics.take());
+                *known = LeaseRenewal { metrics, ..renewal };
+            }
+            None => {
+                heard.insert(renewal.node_id, renewal);
+            }
+        }
+    }
+
+    pub(crate) fn take(&self) -> Vec<LeaseRenewal> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .drain()
+            .map(|(_, renewal)| renewal)
+            .collect()
+    }
+}
+
+/// How many placements travel in one message.
+const DESIRED_BATCH: u32 = 250;
+
+impl Control {
+    /// A node connects with the certificate of this serial number.
+    pub async fn node_attach(
+        &self,
+        node_id: NodeId,
+        serial: &str,
+        hello: &HelloFacts,
+    ) -> Result<Attach, Error> {
+        let now = self.now();
+        let attached = self
+            .store
+            .tx("node_attach", |tx| {
+                Box::pin(async move {
+                    let refuse = |detail: &str, may_return| {
+                        Ok(Err(Attach::Refused { code: Code::Unauthenticated, detail: detail.to_owned(), may_return }))
+                    };
+                    let certificate = tx.node_certificate_get(serial).await?.filter(|c| c.node_id == node_id);
+                    let Some(certificate) = certificate else {
+                        return refuse("this certificate was not issued to the node; join again with a fresh token", false);
+                    };
+                    if certificate.time_revoked.is_some() {
+                        return refuse("the node's certificate was revoked; join again with a fresh token", false);
+                    }
+                    let node = tx.node_get(node_id).await?.filter(|node| node.state != NodeState::Removed);
+                    let Some(node) = node else {
+                        return refuse("the node was removed; join again with a fresh token", false);
+                    };
+                    let lease = NodeLease {
+                        node_id,
+                        server_id: self.server_id,
+                        session_epoch: hello.session_epoch,
+                        applied_generation: hello.applied_generation,
+                        time_seen: now,
+                        metrics: node.lease.as_ref().and_then(|lease| lease.metrics.clone()),
+                    };
+                    if let hostler_store::Attach::Fenced { epoch } = tx.node_lease_attach(&lease).await? {
+                        let detail = format!("a newer session ({epoch}) of this node exists; connect again with a larger number");
+                        return Ok(Err(Attach::Refused { code: Code::Stale, detail, may_return: true }));
+                    }
+                    if hello.applied_generation > node.desired_generation {
+                        self.catch_up(tx, &node, hello.applied_generation).await?;
+                    }
+                    let name = node.name.clone();
+                    self.greet(tx, node, hello).await?;
+                    Ok::<_, Error>(Ok(name))
+                })
+            })
+            .await?;
+        let node_name = match attached {
+            Ok(name) => name,
+            Err(refused) => return Ok(refused),
+        };
+        self.feed.ring();
+        self.wakers.placement.wake();
+        Ok(Attach::Attached(Attached {
+            node_id,
+            node_name,
+            session_epoch: hello.session_epoch,
+            heartbeat: self.config.heartbeat,
+            agent_addresses: self.agent_addresses().await?,
+        }))
+    }
+
+    /// The agent has accepted more than the database knows of: the database was restored from a
+    /// backup. Its wishes get numbers above what the agent has, so that they reach it again.
+    async fn catch_up(
+        &self,
+        tx: &mut Tx<'_>,
+        node: &Node,
+        applied: Generation,
+    ) -> Result<(), Error> {
+        tracing::warn!(node = %node.name, applied = applied.get(), known = node.desired_generation.get(), "agent is ahead of the database");
+        tx.node_desired_raise(node.id, applied).await?;
+        for mut placement in tx.placement_active_on(node.id).await? {
+            if let Some(generation) = tx.node_desired_bump(node.id, 1).await? {
+                placement.desired_generation = generation;
+                tx.placement_update(&placement).await?.required("placement", placement.id)?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn greet(
+        &self,
+        tx: &mut Tx<'_>,
+        mut node: Node,
+        hello: &HelloFacts,
+    ) -> Result<(), Error> {
+        let now = self.now();
+        let next = node.state.apply(LivenessEvent::Seen);
+        if next.is_none()
+            && node.facts.as_ref() == Some(&hello.facts)
+            && node.agent_version == hello.agent_version
+        {
+            return Ok(());
+        }
+        let expected = node.generation;
+        node.facts = Some(hello.facts.clone());
+        node.agent_version.clone_from(&hello.agent_version);
+        node.generation = expected.next();
+        node.time_modified = now;
+        if let Some(state) = next {
+            node.state = state;
+            node.time_state = now;
+        }
+        tx.node_update(&node, expected).await?.required("node", &node.name)?;
+        if next.is_some() {
+            let object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
+            let event = self.event(
+                EventKind::NodeOnline,
+                None,
+                &object,
+                node_actor(&node.name),
+                format!("agent {}", hello.agent_version),
+            );
+            tx.journal_append(&[event], &[]).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes a session known to this process, in place of an older one of the same node.
+    pub fn node_link(&self, attached: &Attached, link: Arc<dyn NodeLink>) {
+        self.links.insert(attached.node_id, attached.session_epoch, link);
+    }
+
+    /// The session is over. The lease stays until it grows old: the agent is probably on its way back.
+    pub fn node_unlink(&self, attached: &Attached) {
+        self.links.remove(attached.node_id, attached.session_epoch);
+    }
+
+    pub fn node_heartbeat(
+        &self,
+        attached: &Attached,
+        applied_generation: Generation,
+        metrics: Option<NodeMetrics>,
+    ) {
+        self.leases.hear(LeaseRenewal {
+            node_id: attached.node_id,
+            session_epoch: attached.session_epoch,
+            applied_generation,
+            metrics,
+        });
+    }
+
+    /// What the node should know beyond `after`; `None` when nothing changed.
+    pub async fn node_desired(
+        &self,
+        node_id: NodeId,
+        after: Generation,
+    ) -> Result<Option<DesiredBatch>, Error> {
+        let mut read = self.store.read().await?;
+        // The generation is read before the rows: every row up to it is then certain to be seen.
+        let Some(node) = read.node_get(node_id).await? else { return Ok(None) };
+        if node.desired_generation <= after {
+            return Ok(None);
+        }
+        let entries = read.placement_feed(node_id, after, DESIRED_BATCH).await?;
+        let is_full = entries.len() >= DESIRED_BATCH as usize;
+        let last =
+            entries.last().map_or(Generation::ZERO, |entry| entry.placement.desired_generation);
+        let to = if is_full { last } else { last.max(node.desired_generation) };
+        let assignments = entries
+            .into_iter()
+            .map(|entry| Assignment {
+                placement_id: entry.placement.id,
+                run_id: entry.placement.run_id,
+                desired: entry.placement.desired,
+                generation: entry.placement.desired_generation,
+                workload_id: entry.placement.workload_id,
+                workload_name: entry.workload_name,
+                project_name: entry.project_name,
+                spec: entry.spec,
+                grace: entry.placement.stop_grace,
+            })
+            .collect();
+        Ok(Some(DesiredBatch { from: after, to, assignments, is_full }))
+    }
+
+    /// Takes an agent's reports. Answered only once they are in the database.
+    pub async fn node_report(
+        &self,
+        node_id: NodeId,
+        reports: &[Report],
+    ) -> Result<Vec<ReportAck>, Error> {
+        let (acks, changed, released) = self
+            .store
+            .tx("node_report", |tx| {
+                Box::pin(async move {
+                    let mut acks = Vec::with_capacity(reports.len());
+                    let mut events = Vec::new();
+                    let mut changed: Vec<WorkloadId> = Vec::new();
+                    let mut released = false;
+                    let name = tx
+                        .node_get(node_id)
+                        .await?
+                        .map_or_else(|| node_id.to_string(), |node| node.name.to_string());
+                    let actor = Actor { kind: ActorKind::Node, name };
+                    for report in reports {
+                        let applied =
+                            self.report_apply(tx, node_id, report, &actor, &mut events).await?;
+                        if let Some((workload, is_released)) = applied.change {
+                            changed.extend(workload);
+                            released |= is_released;
+                        }
+                        acks.push(ReportAck {
+                            run_id: report.run_id,
+                            generation: report.generation,
+                            is_unknown: applied.is_unknown,
+                        });
+                    }
+                    if !events.is_empty() {
+                        tx.journal_append(&events, &[]).await?;
+                    }
+                    Ok::<_, Error>((acks, changed, released))
+                })
+            })
+            .await?;
+        if released {
+            self.wakers.placement.wake();
+        }
+        if !changed.is_empty() {
+            self.notify_waiters(changed);
+            self.feed.ring();
+        }
+        Ok(acks)
+    }
+
+    async fn report_apply(
+        &self,
+        tx: &mut Tx<'_>,
+        node_id: NodeId,
+        report: &Report,
+        actor: &Actor,
+        events: &mut Vec<NewEvent>,
+    ) -> Result<Applied, Error> {
+        let run = tx.run_get(report.run_id).await?;
+        let Some(run) =
+            run.filter(|run| run.node_id == node_id && run.placement_id == report.placement_id)
+        else {
+            tracing::warn!(%node_id, run_id = %report.run_id, "report about a run that is not this node's");
+            return Ok(Applied { change: None, is_unknown: true });
+        };
+        let placement = tx.placement_get(run.placement_id).await?;
+        let workload = tx.workload_get(run.workload_id).await?;
+        let (Some(placement), Some(workload)) = (placement, workload) else {
+            return Ok(Applied { change: None, is_unknown: true });
+        };
+        let change = match observe::report(&run, &placement, &workload, report, self.now()) {
+            Outcome::Known => return Ok(Applied { change: None, is_unknown: false }),
+            Outcome::Changed(change) => change,
+        };
+        tx.run_update(&change.run, run.report_generation).await?.required("run", run.id)?;
+        let is_released = change.placement.is_released && !placement.is_released;
+        if is_released {
+            tx.placement_update(&change.placement).await?.required("placement", placement.id)?;
+        }
+        if let Some(changed) = &change.workload {
+            tx.workload_update(changed, workload.generation)
+                .await?
+                .required("task", workload.id)?;
+        }
+        let object = service_object(&workload);
+        for (kind, message) in change.events {
+            events.push(self.event(
+                kind,
+                Some(workload.project_id),
+                &object,
+                actor.clone(),
+                message,
+            ));
+        }
+        Ok(Applied {
+            change: Some((change.workload.map(|w| w.id), is_released)),
+            is_unknown: false,
+        })
+    }
+}
+
+struct Applied {
+    change: Option<(Option<WorkloadId>, bool)>,
+    is_unknown: bool,
+}
+
+fn node_actor(name: &Name) -> Actor {
+    Actor { kind: ActorKind::Node, name: name.to_string() }
+}

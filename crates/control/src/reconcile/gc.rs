@@ -1,0 +1,85 @@
+//! Lets go of what is old: events, ended tasks, idempotency keys, expired sessions.
+
+use std::time::Duration;
+
+use hostler_base::reconcile::{Pass, Reconciler};
+use hostler_model::Error;
+use serde::Serialize;
+
+use super::pass;
+use crate::Control;
+
+/// How long an idempotency key is remembered.
+const IDEMPOTENCY_KEEP: Duration = Duration::from_secs(86_400);
+/// Events kept however old they are.
+const EVENTS_KEEP_MIN: u64 = 10_000;
+const BATCH: u32 = 200;
+
+pub(super) struct Gc {
+    control: Control,
+}
+
+#[derive(Default, Serialize)]
+pub(super) struct Report {
+    is_holder: bool,
+    events: u64,
+    tasks: usize,
+    keys: u64,
+    sessions: u64,
+}
+
+impl Gc {
+    pub(super) fn new(control: Control) -> Gc {
+        Gc { control }
+    }
+
+    async fn collect(&self) -> Result<Pass<Report>, Error> {
+        let control = &self.control;
+        let now = control.now();
+        let report = control
+            .store
+            .tx("gc", |tx| {
+                Box::pin(async move {
+                    if !tx
+                        .lease_acquire(
+                            "gc",
+                            control.server_id,
+                            now,
+                            now.plus(Duration::from_secs(120)),
+                        )
+                        .await?
+                    {
+                        return Ok(Report::default());
+                    }
+                    let mut report = Report { is_holder: true, ..Report::default() };
+                    report.events = tx
+                        .event_compact(now.minus(control.config.event_retention), EVENTS_KEEP_MIN)
+                        .await?;
+                    report.keys = tx.idempotency_delete_before(now.minus(IDEMPOTENCY_KEEP)).await?;
+                    report.sessions = tx.web_session_delete_expired(now).await?;
+                    for id in tx
+                        .workload_settled_before(now.minus(control.config.task_retention), BATCH)
+                        .await?
+                    {
+                        if tx.workload_delete(id).await?.is_updated() {
+                            report.tasks += 1;
+                        }
+                    }
+                    Ok::<_, Error>(report)
+                })
+            })
+            .await?;
+        let is_full = report.tasks >= BATCH as usize;
+        Ok(Pass::done(report).again_if(is_full))
+    }
+}
+
+impl Reconciler for Gc {
+    const NAME: &'static str = "gc";
+    const DESCRIPTION: &'static str = "removes what is past its retention";
+    type Report = Report;
+
+    async fn reconcile(&mut self) -> Pass<Report> {
+        pass(self.collect().await)
+    }
+}

@@ -1,0 +1,49 @@
+//! The reconcilers. All servers run all of them; conditional writes make that safe, and where the work
+//! is heavy a lease row makes it cheap.
+
+mod event_feed;
+mod gc;
+mod lease_flush;
+mod liveness;
+mod node_feed;
+mod operation;
+pub(crate) mod placement;
+mod server_renew;
+
+use std::time::Duration;
+
+use hostler_base::reconcile::{Driver, Pass, Waker};
+use hostler_model::Error;
+
+use crate::Control;
+
+pub use lease_flush::LeaseReport;
+pub use liveness::LivenessReport;
+pub use placement::PlacementReport;
+
+/// Who can wake what. One field per reconciler that can be woken.
+#[derive(Clone, Debug, Default)]
+pub struct Wakers {
+    pub placement: Waker,
+    pub operation: Waker,
+    pub liveness: Waker,
+    pub gc: Waker,
+}
+
+pub(crate) fn register_all(control: &Control, driver: &Driver) {
+    let Wakers { placement, operation, liveness, gc } = control.wakers.clone();
+    let of = || control.clone();
+    driver.register(placement::Placement::new(of()), Duration::from_secs(2), placement);
+    driver.register(node_feed::NodeFeed::new(of()), Duration::from_millis(250), Waker::new());
+    driver.register(event_feed::EventFeed::new(of()), Duration::from_millis(250), Waker::new());
+    driver.register(lease_flush::LeaseFlush::new(of()), Duration::from_secs(2), Waker::new());
+    driver.register(liveness::Liveness::new(of()), Duration::from_secs(2), liveness);
+    driver.register(operation::OperationAdvance::new(of()), Duration::from_secs(1), operation);
+    driver.register(server_renew::ServerRenew::new(of()), Duration::from_secs(5), Waker::new());
+    driver.register(gc::Gc::new(of()), Duration::from_secs(60), gc);
+}
+
+/// A pass from a fallible body.
+fn pass<R: Default>(result: Result<Pass<R>, Error>) -> Pass<R> {
+    result.unwrap_or_else(|error| Pass::failed(R::default(), &error))
+}

@@ -1,0 +1,268 @@
+//! Carries operations on, step by step. Any server can take over from one that died.
+//!
+//! A claim gives the operation to this server under a fresh adoption number; every later write names
+//! that number, so a server that lost its claim can change nothing. Each step writes that it runs
+//! before it does anything, and its result afterwards; a step that was interrupted runs again, so
+//! steps are idempotent.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use hostler_base::reconcile::{Pass, Reconciler};
+use hostler_model::{
+    Error, EventKind, Generation, ObjectKind, ObjectRef, Operation, OperationId, OperationOwner,
+    OperationState, StepState,
+};
+use serde::Serialize;
+
+use super::pass;
+use crate::Control;
+use crate::operation::StepOutcome;
+
+const LEASE: Duration = Duration::from_secs(15);
+const CLAIM_BATCH: u32 = 20;
+
+pub(super) struct OperationAdvance {
+    control: Control,
+    /// What this server has claimed, under which adoption number.
+    mine: HashMap<OperationId, Generation>,
+}
+
+#[derive(Default, Serialize)]
+pub(super) struct Report {
+    claimed: usize,
+    carried: usize,
+    ended: usize,
+}
+
+impl OperationAdvance {
+    pub(super) fn new(control: Control) -> OperationAdvance {
+        OperationAdvance { control, mine: HashMap::new() }
+    }
+
+    async fn advance(&mut self) -> Result<Pass<Report>, Error> {
+        let control = self.control.clone();
+        let now = control.now();
+        let control_ref = &control;
+        let claimed = control
+            .store
+            .tx("operation_claim", |tx| {
+                Box::pin(async move {
+                    Ok::<_, Error>(
+                        tx.operation_claim(
+                            control_ref.server_id,
+                            now,
+                            now.plus(LEASE),
+                            CLAIM_BATCH,
+                        )
+                        .await?,
+                    )
+                })
+            })
+            .await?;
+        let mut report = Report { claimed: claimed.len(), ..Report::default() };
+        for operation in &claimed {
+            if let Some(owner) = operation.owner {
+                self.mine.insert(operation.id, owner.adoption);
+            }
+        }
+        for (id, adoption) in self.mine.clone() {
+            let operation = control.store.read().await?.operation_get(id).await?;
+            let still_mine = operation.filter(|o| {
+                !o.state.is_settled()
+                    && o.owner
+                        .is_some_and(|w| w.server_id == control.server_id && w.adoption == adoption)
+            });
+            let Some(operation) = still_mine else {
+                self.mine.remove(&id);
+                continue;
+            };
+            report.carried += 1;
+            if control.operation_carry(operation, adoption).await? {
+                report.ended += 1;
+                self.mine.remove(&id);
+            }
+        }
+        let is_full = report.claimed >= CLAIM_BATCH as usize;
+        Ok(Pass::done(report).again_if(is_full))
+    }
+}
+
+impl Reconciler for OperationAdvance {
+    const NAME: &'static str = "operation";
+    const DESCRIPTION: &'static str = "carries operations on, step by step";
+    type Report = Report;
+
+    async fn reconcile(&mut self) -> Pass<Report> {
+        pass(self.advance().await)
+    }
+}
+
+impl Control {
+    /// Does as many steps as can be done now; true when the operation has ended.
+    async fn operation_carry(
+        &self,
+        mut operation: Operation,
+        adoption: Generation,
+    ) -> Result<bool, Error> {
+        operation.state = OperationState::Running;
+        while let Some(index) =
+            operation.steps.iter().position(|step| step.state != StepState::Succeeded)
+        {
+            if operation.is_cancel_requested {
+                self.operation_cancelled(&operation).await?;
+                for step in &mut operation.steps {
+                    if step.state != StepState::Succeeded {
+                        step.state = StepState::Skipped;
+                    }
+                }
+                return self
+                    .operation_end(operation, adoption, OperationState::Cancelled, None)
+                    .await;
+            }
+            if operation.steps[index].state == StepState::Waiting {
+                operation.steps[index].state = StepState::Running;
+                operation.steps[index].time_started = Some(self.now());
+                let message = format!("step {} begins", operation.steps[index].name);
+                if !self
+                    .operation_save(
+                        &mut operation,
+                        adoption,
+                        EventKind::OperationProgressed,
+                        message,
+                    )
+                    .await?
+                {
+                    return Ok(false);
+                }
+            }
+            let outcome = match self.operation_step(&operation, index).await {
+                Ok(outcome) => outcome,
+                Err(error)
+                    if matches!(
+                        error.code,
+                        hostler_model::Code::Unavailable | hostler_model::Code::Stale
+                    ) =>
+                {
+                    StepOutcome::Wait(format!("waiting: {error}"))
+                }
+                Err(error) => StepOutcome::Failed(error.to_string()),
+            };
+            let step = &mut operation.steps[index];
+            match outcome {
+                StepOutcome::Done(message) => {
+                    step.state = StepState::Succeeded;
+                    step.message = message;
+                    step.time_ended = Some(self.now());
+                    let message = format!("step {} is done: {}", step.name, step.message);
+                    if !self
+                        .operation_save(
+                            &mut operation,
+                            adoption,
+                            EventKind::OperationProgressed,
+                            message,
+                        )
+                        .await?
+                    {
+                        return Ok(false);
+                    }
+                }
+                StepOutcome::Wait(message) => {
+                    let is_news = step.message != message;
+                    step.message = message.clone();
+                    let kind = is_news.then_some(message);
+                    self.operation_keep(&mut operation, adoption, kind).await?;
+                    return Ok(false);
+                }
+                StepOutcome::Failed(message) => {
+                    step.state = StepState::Failed;
+                    step.message.clone_from(&message);
+                    step.time_ended = Some(self.now());
+                    return self
+                        .operation_end(operation, adoption, OperationState::Failed, Some(message))
+                        .await;
+                }
+            }
+        }
+        self.operation_end(operation, adoption, OperationState::Succeeded, None).await
+    }
+
+    async fn operation_end(
+        &self,
+        mut operation: Operation,
+        adoption: Generation,
+        state: OperationState,
+        error: Option<String>,
+    ) -> Result<bool, Error> {
+        operation.state = state;
+        operation.time_ended = Some(self.now());
+        let message = error.clone().map_or_else(|| state.to_string(), |e| format!("{state}: {e}"));
+        operation.error = error;
+        self.operation_save(&mut operation, adoption, EventKind::OperationEnded, message).await
+    }
+
+    async fn operation_save(
+        &self,
+        operation: &mut Operation,
+        adoption: Generation,
+        kind: EventKind,
+        message: String,
+    ) -> Result<bool, Error> {
+        let object = ObjectRef::new(ObjectKind::Operation, operation.id, operation.plan.label());
+        let event = self.event(kind, None, &object, self.system_actor(), message);
+        self.operation_write(operation, adoption, Some(event)).await
+    }
+
+    /// Renews the lease, with an event only when there is something new to say.
+    async fn operation_keep(
+        &self,
+        operation: &mut Operation,
+        adoption: Generation,
+        news: Option<String>,
+    ) -> Result<bool, Error> {
+        let object = ObjectRef::new(ObjectKind::Operation, operation.id, operation.plan.label());
+        let event = news.map(|message| {
+            self.event(EventKind::OperationProgressed, None, &object, self.system_actor(), message)
+        });
+        self.operation_write(operation, adoption, event).await
+    }
+
+    async fn operation_write(
+        &self,
+        operation: &mut Operation,
+        adoption: Generation,
+        event: Option<hostler_model::NewEvent>,
+    ) -> Result<bool, Error> {
+        let now = self.now();
+        operation.time_modified = now;
+        operation.owner = Some(OperationOwner {
+            server_id: self.server_id,
+            adoption,
+            time_lease: now.plus(LEASE),
+        });
+        let (saved, events) = (&*operation, event.as_slice());
+        let is_mine = self
+            .store
+            .tx("operation_save", |tx| {
+                Box::pin(async move {
+                    if !tx.operation_save(saved, adoption).await?.is_updated() {
+                        return Ok(false);
+                    }
+                    if !events.is_empty() {
+                        tx.journal_append(events, &[]).await?;
+                    }
+                    Ok::<_, Error>(true)
+                })
+            })
+            .await?;
+        if is_mine {
+            self.feed.ring();
+        }
+        // The saved row may have moved on (a cancel request); read it before the next step.
+        if let Some(fresh) = self.store.read().await?.operation_get(operation.id).await? {
+            operation.is_cancel_requested = fresh.is_cancel_requested;
+            operation.generation = fresh.generation;
+        }
+        Ok(is_mine)
+    }
+}

@@ -1,0 +1,374 @@
+//! Getting in: callers from credentials, the authoriser, setup, login, sessions.
+
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use base64::Engine as _;
+use hostler_model::{
+    Caller, Code, Credential, Diagnostic, Error, Generation, Name, Need, ObjectKind, ObjectRef,
+    Principal, PrincipalKind, Role, Scope, Token, WebSession, WebSessionId,
+};
+use hostler_store::Conn;
+use hostler_trust::{SecretString, SecretToken, TokenKind, password, secret};
+use serde_json::json;
+
+use crate::bootstrap::{SETUP_CODE, SETUP_DONE};
+use crate::{Control, Cx, LoginGrant, LoginKind, RequestMeta};
+
+/// How long a token made by `hostler login` lives.
+const LOGIN_TOKEN_TTL: Duration = Duration::from_secs(30 * 86_400);
+
+impl Control {
+    /// The one question every transport asks. Deny is the default.
+    pub fn authorise(&self, caller: &Caller, need: Need) -> Result<(), Error> {
+        if caller.may(need) {
+            return Ok(());
+        }
+        let place = match need.scope {
+            Scope::Global => "on the whole installation",
+            Scope::Project(_) => "in this project",
+        };
+        Err(Error::forbidden(format!("this needs the role {} {place}", need.role)))
+    }
+
+    /// Who holds this API token.
+    pub async fn caller_by_token(&self, text: &str) -> Result<Caller, Error> {
+        let refused =
+            || Error::unauthenticated("the token is not valid (unknown, expired or revoked)");
+        let token = SecretToken::parse(text, TokenKind::Personal).map_err(|_| refused())?;
+        let hash = token.hash();
+        if let Some(caller) = self.callers.get(&hash, self.clock.instant()) {
+            return Ok(caller);
+        }
+        let mut read = self.store.read().await?;
+        let now = self.now();
+        let token =
+            read.token_by_hash(&hash).await?.filter(|t| t.is_live(now)).ok_or_else(refused)?;
+        let credential = Credential::Token {
+            id: token.id,
+            role_max: token.role_max,
+            project_id: token.project_id,
+        };
+        let caller = caller(&mut read, token.principal_id, credential).await?;
+        self.touched.lock().unwrap_or_else(PoisonError::into_inner).tokens.insert(token.id, now);
+        self.callers.put(hash, caller.clone(), self.clock.instant());
+        Ok(caller)
+    }
+
+    /// Who holds this browser session.
+    pub async fn caller_by_session(&self, text: &str) -> Result<Caller, Error> {
+        let refused = || Error::unauthenticated("the session has ended");
+        let hash = SecretToken::parse(text, TokenKind::Session).map_err(|_| refused())?.hash();
+        if let Some(caller) = self.callers.get(&hash, self.clock.instant()) {
+            return Ok(caller);
+        }
+        let mut read = self.store.read().await?;
+        let now = self.now();
+        let session = read
+            .web_session_by_hash(&hash)
+            .await?
+            .filter(|s| now < s.time_expires)
+            .ok_or_else(refused)?;
+        let caller =
+            caller(&mut read, session.principal_id, Credential::WebSession(session.id)).await?;
+        self.touched
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .sessions
+            .insert(session.id, now);
+        self.callers.put(hash, caller.clone(), self.clock.instant());
+        Ok(caller)
+    }
+
+    /// The CSRF token that goes with a session. Derived from the session's secret, which scripts cannot read.
+    pub fn csrf_token(&self, session_secret: &str) -> String {
+        let hash = blake3::derive_key(
+            "hostler 2026 csrf token of a browser session",
+            session_secret.as_bytes(),
+        );
+        base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(hash)
+    }
+
+    /// Makes the first admin.
+    pub async fn setup(
+        &self,
+        request: &RequestMeta,
+        code: &str,
+        name: Name,
+        new_password: &SecretString,
+        kind: LoginKind,
+    ) -> Result<LoginGrant, Error> {
+        let hash = secret::hash_secret(code);
+        let password_hash = checked_password_hash(new_password, &name, "/password").await?;
+        let now = self.now();
+        let principal = Principal {
+            id: self.ids.fresh(),
+            name,
+            kind: PrincipalKind::User,
+            password_hash: Some(password_hash),
+            is_disabled: false,
+            generation: Generation::FIRST,
+            time_created: now,
+            time_modified: now,
+        };
+        let (principal_ref, hash) = (&principal, &hash);
+        self.store
+            .tx("setup", |tx| {
+                Box::pin(async move {
+                    if tx.setting_get(SETUP_DONE).await?.is_some() {
+                        return Err(Error::conflict("the first admin exists already", "log in, or ask an admin for an account"));
+                    }
+                    let expected = tx.setting_get(SETUP_CODE).await?.unwrap_or_default();
+                    if !secret::constant_time_eq(&expected, hash) {
+                        return Err(Error::new(
+                            Code::Unauthenticated,
+                            "the setup code is not the one that the server printed",
+                            "take the code from the server's newest start; each start prints a fresh one",
+                        ));
+                    }
+                    tx.principal_insert(principal_ref).await?;
+                    tx.role_binding_set(principal_ref.id, Scope::Global, Role::Admin).await?;
+                    tx.setting_insert(SETUP_DONE, b"1").await?;
+                    tx.setting_delete(SETUP_CODE).await?;
+                    let object = ObjectRef::new(ObjectKind::User, principal_ref.id, &principal_ref.name);
+                    let audit = self.audit_by(user_actor(&principal_ref.name), request, "setup", &object, None, json!({ "role": "admin" }));
+                    tx.journal_append(&[], &[audit]).await?;
+                    Ok(())
+                })
+            })
+            .await?;
+        self.grant(request, principal, kind).await
+    }
+
+    /// Logs in with a password. The answer takes as long for a name that does not exist.
+    pub async fn login(
+        &self,
+        request: &RequestMeta,
+        name: &str,
+        given: &SecretString,
+        kind: LoginKind,
+    ) -> Result<LoginGrant, Error> {
+        let principal = match name.parse::<Name>() {
+            Ok(name) => self.store.read().await?.principal_by_name(&name).await?,
+            Err(_) => None,
+        };
+        let stored =
+            principal.as_ref().filter(|p| !p.is_disabled).and_then(|p| p.password_hash.clone());
+        let is_right = verify(given, stored).await?;
+        match principal {
+            Some(principal) if is_right => self.grant(request, principal, kind).await,
+            _ => Err(Error::new(
+                Code::Unauthenticated,
+                "name or password is wrong",
+                "try again; an admin can set a new password with `hostler user passwd`",
+            )),
+        }
+    }
+
+    async fn grant(
+        &self,
+        request: &RequestMeta,
+        principal: Principal,
+        kind: LoginKind,
+    ) -> Result<LoginGrant, Error> {
+        let now = self.now();
+        let (token_kind, ttl) = match kind {
+            LoginKind::Cookie => (TokenKind::Session, self.config.web_session_ttl),
+            LoginKind::Token => (TokenKind::Personal, LOGIN_TOKEN_TTL),
+        };
+        let fresh = SecretToken::generate(token_kind);
+        let time_expires = now.plus(ttl);
+        let session = WebSession {
+            id: self.ids.fresh(),
+            principal_id: principal.id,
+            secret_hash: fresh.hash().to_vec(),
+            user_agent: request.user_agent.chars().take(200).collect(),
+            time_created: now,
+            time_expires,
+            time_last_used: now,
+        };
+        let token = Token {
+            id: self.ids.fresh(),
+            principal_id: principal.id,
+            name: "login".parse().expect("`login` is a name"),
+            secret_hash: fresh.hash().to_vec(),
+            role_max: Role::Admin,
+            project_id: None,
+            time_created: now,
+            time_expires: Some(time_expires),
+            time_last_used: None,
+            time_revoked: None,
+        };
+        let object = match kind {
+            LoginKind::Cookie => {
+                ObjectRef::new(ObjectKind::WebSession, session.id, &principal.name)
+            }
+            LoginKind::Token => ObjectRef::new(ObjectKind::Token, token.id, &token.name),
+        };
+        let audit =
+            self.audit_by(user_actor(&principal.name), request, "login", &object, None, json!({}));
+        let (session, token, audit) = (&session, &token, &audit);
+        self.store
+            .tx("login", |tx| {
+                Box::pin(async move {
+                    match kind {
+                        LoginKind::Cookie => tx.web_session_insert(session).await?,
+                        LoginKind::Token => tx.token_insert(token).await?,
+                    }
+                    tx.journal_append(&[], std::slice::from_ref(audit)).await?;
+                    Ok::<_, Error>(())
+                })
+            })
+            .await?;
+        Ok(LoginGrant { principal, kind, secret: SecretString::new(fresh.expose()), time_expires })
+    }
+
+    /// Ends the session or revokes the token that makes this call.
+    pub async fn logout(&self, cx: &Cx) -> Result<(), Error> {
+        let object = match &cx.caller.credential {
+            Credential::WebSession(id) => {
+                ObjectRef::new(ObjectKind::WebSession, id, &cx.caller.name)
+            }
+            Credential::Token { id, .. } => ObjectRef::new(ObjectKind::Token, id, &cx.caller.name),
+        };
+        let audit = self.audit(cx, "logout", &object, None, json!({}));
+        let (credential, audit) = (&cx.caller.credential, &audit);
+        self.store
+            .tx("logout", |tx| {
+                Box::pin(async move {
+                    match credential {
+                        Credential::WebSession(id) => tx.web_session_delete(*id).await?,
+                        Credential::Token { id, .. } => tx.token_revoke(*id, self.now()).await?,
+                    };
+                    tx.journal_append(&[], std::slice::from_ref(audit)).await?;
+                    Ok::<_, Error>(())
+                })
+            })
+            .await?;
+        self.callers.clear();
+        Ok(())
+    }
+
+    /// Changes the caller's own password and ends its other browser sessions.
+    pub async fn password_change(
+        &self,
+        cx: &Cx,
+        current: &SecretString,
+        new: &SecretString,
+    ) -> Result<(), Error> {
+        let principal = self.store.read().await?.principal_get(cx.caller.principal_id).await?;
+        let principal = principal.ok_or_else(|| Error::unauthenticated("the caller is gone"))?;
+        if principal.password_hash.is_none() {
+            return Err(Error::conflict(
+                "a service account has no password",
+                "give it a token with `hostler token create`",
+            ));
+        }
+        if !verify(current, principal.password_hash.clone()).await? {
+            return Err(Error::invalid(vec![Diagnostic::new(
+                "/current",
+                "this is not the current password",
+            )]));
+        }
+        let mut changed = principal.clone();
+        changed.password_hash = Some(checked_password_hash(new, &principal.name, "/new").await?);
+        changed.time_modified = self.now();
+        let object = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
+        let audit = self.audit(cx, "user.password-change", &object, None, json!({}));
+        let (changed, audit, credential) = (&changed, &audit, &cx.caller.credential);
+        self.store
+            .tx("password_change", |tx| {
+                Box::pin(async move {
+                    tx.principal_update(changed, changed.generation)
+                        .await?
+                        .required("user", &changed.name)?;
+                    for session in tx.web_session_list(changed.id).await? {
+                        if *credential != Credential::WebSession(session.id) {
+                            tx.web_session_delete(session.id).await?;
+                        }
+                    }
+                    tx.journal_append(&[], std::slice::from_ref(audit)).await?;
+                    Ok::<_, Error>(())
+                })
+            })
+            .await?;
+        self.callers.clear();
+        Ok(())
+    }
+
+    pub async fn web_session_list(&self, cx: &Cx) -> Result<Vec<WebSession>, Error> {
+        let now = self.now();
+        let sessions = self.store.read().await?.web_session_list(cx.caller.principal_id).await?;
+        Ok(sessions.into_iter().filter(|s| now < s.time_expires).collect())
+    }
+
+    pub async fn web_session_end(&self, cx: &Cx, id: WebSessionId) -> Result<(), Error> {
+        let object = ObjectRef::new(ObjectKind::WebSession, id, &cx.caller.name);
+        let audit = self.audit(cx, "web-session.end", &object, None, json!({}));
+        let audit = &audit;
+        self.store
+            .tx("web_session_end", |tx| {
+                Box::pin(async move {
+                    let session = tx
+                        .web_session_get(id)
+                        .await?
+                        .filter(|s| s.principal_id == cx.caller.principal_id);
+                    if session.is_none() {
+                        return Err(Error::not_found("session", id));
+                    }
+                    tx.web_session_delete(id).await?;
+                    tx.journal_append(&[], std::slice::from_ref(audit)).await?;
+                    Ok(())
+                })
+            })
+            .await?;
+        self.callers.clear();
+        Ok(())
+    }
+}
+
+async fn caller(
+    read: &mut Conn,
+    principal: hostler_model::PrincipalId,
+    credential: Credential,
+) -> Result<Caller, Error> {
+    let principal = read.principal_get(principal).await?.filter(|p| !p.is_disabled);
+    let principal =
+        principal.ok_or_else(|| Error::unauthenticated("the account is disabled or gone"))?;
+    let bindings = read.role_bindings_of(principal.id).await?;
+    Ok(Caller {
+        principal_id: principal.id,
+        name: principal.name,
+        kind: principal.kind,
+        bindings,
+        credential,
+    })
+}
+
+fn user_actor(name: &Name) -> hostler_model::Actor {
+    hostler_model::Actor { kind: hostler_model::ActorKind::User, name: name.to_string() }
+}
+
+/// Checks and hashes a new password, away from the threads that serve requests.
+pub(super) async fn checked_password_hash(
+    new: &SecretString,
+    user: &Name,
+    pointer: &str,
+) -> Result<String, Error> {
+    if let Some(problem) = password::problem(new.expose(), user.as_str()) {
+        return Err(Error::invalid(vec![Diagnostic::new(pointer, problem)]));
+    }
+    let new = new.clone();
+    tokio::task::spawn_blocking(move || password::hash(&new))
+        .await
+        .map_err(Error::internal)?
+        .map_err(Error::internal)
+}
+
+async fn verify(given: &SecretString, stored: Option<String>) -> Result<bool, Error> {
+    let given = given.clone();
+    tokio::task::spawn_blocking(move || password::verify(&given, stored.as_deref()))
+        .await
+        .map_err(Error::internal)?
+        .map_err(Error::internal)
+}

@@ -1,0 +1,13 @@
+//! What people can ask for, one file per noun.
+
+mod login;
+mod node;
+mod node_join;
+mod operation;
+mod project;
+mod record;
+pub(crate) mod task;
+mod task_explain;
+mod task_output;
+mod token;
+mod user;

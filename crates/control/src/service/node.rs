@@ -1,0 +1,250 @@
+//! Nodes: list, label, cordon, drain, remove.
+
+use std::collections::BTreeMap;
+
+use hostler_model::{
+    Cordon, Diagnostic, Error, EventKind, Generation, Labels, Limit, Name, Node, NodeId, NodeState,
+    ObjectKind, ObjectRef, Operation, OperationPlan, OperationState, Page, Span, Step,
+    label_problem,
+};
+use serde_json::json;
+
+use super::project::settled;
+use crate::{Control, Cx, NodeFilter};
+
+impl Control {
+    pub async fn node_list(
+        &self,
+        _: &Cx,
+        filter: &NodeFilter,
+        after: Option<&str>,
+        limit: Limit,
+    ) -> Result<Page<Node>, Error> {
+        let filter =
+            hostler_store::NodeFilter { state: filter.state, selector: filter.selector.clone() };
+        Ok(self.store.read().await?.node_list(&filter, after, limit).await?)
+    }
+
+    pub async fn node_get(&self, _: &Cx, name_or_id: &str) -> Result<Node, Error> {
+        self.node_find(name_or_id).await
+    }
+
+    pub(super) async fn node_find(&self, name_or_id: &str) -> Result<Node, Error> {
+        let mut read = self.store.read().await?;
+        let found = match (name_or_id.parse::<NodeId>(), name_or_id.parse::<Name>()) {
+            (Ok(id), _) => read.node_get(id).await?,
+            (_, Ok(name)) => read.node_by_name(&name).await?,
+            _ => None,
+        };
+        found.ok_or_else(|| Error::not_found("node", name_or_id))
+    }
+
+    pub async fn node_update(
+        &self,
+        cx: &Cx,
+        name_or_id: &str,
+        labels: Labels,
+        expected: Generation,
+    ) -> Result<Node, Error> {
+        let problems: Vec<_> = labels
+            .iter()
+            .filter_map(|(k, v)| label_problem(k, v))
+            .map(|p| Diagnostic::new("/labels", p))
+            .collect();
+        if !problems.is_empty() {
+            return Err(Error::invalid(problems));
+        }
+        let mut node = self.node_find(name_or_id).await?;
+        require_present(&node)?;
+        node.labels = labels;
+        let detail = json!({ "labels": node.labels });
+        self.node_change(
+            cx,
+            node,
+            expected,
+            EventKind::NodeChanged,
+            "node.update",
+            "labels changed".into(),
+            detail,
+        )
+        .await
+    }
+
+    pub async fn node_cordon(
+        &self,
+        cx: &Cx,
+        name_or_id: &str,
+        reason: String,
+    ) -> Result<Node, Error> {
+        let mut node = self.node_find(name_or_id).await?;
+        require_present(&node)?;
+        if node.cordon.as_ref().is_some_and(|c| c.reason == reason) {
+            return Ok(node);
+        }
+        let is_draining = node.cordon.as_ref().is_some_and(|c| c.is_draining);
+        node.cordon = Some(Cordon { reason: reason.clone(), time: self.now(), is_draining });
+        let expected = node.generation;
+        let detail = json!({ "reason": reason });
+        self.node_change(cx, node, expected, EventKind::NodeCordoned, "node.cordon", reason, detail)
+            .await
+    }
+
+    pub async fn node_uncordon(&self, cx: &Cx, name_or_id: &str) -> Result<Node, Error> {
+        let mut node = self.node_find(name_or_id).await?;
+        require_present(&node)?;
+        if node.cordon.is_none() {
+            return Ok(node);
+        }
+        node.cordon = None;
+        let expected = node.generation;
+        let message = "takes work again".to_owned();
+        let node = self
+            .node_change(
+                cx,
+                node,
+                expected,
+                EventKind::NodeUncordoned,
+                "node.uncordon",
+                message,
+                json!({}),
+            )
+            .await?;
+        self.wakers.placement.wake();
+        Ok(node)
+    }
+
+    async fn node_change(
+        &self,
+        cx: &Cx,
+        mut node: Node,
+        expected: Generation,
+        kind: EventKind,
+        action: &str,
+        message: String,
+        detail: serde_json::Value,
+    ) -> Result<Node, Error> {
+        node.generation = expected.next();
+        node.time_modified = self.now();
+        let object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
+        let event = self.event(kind, None, &object, cx.actor(), message);
+        let audit = self.audit(cx, action, &object, None, detail);
+        let (node_ref, object, event, audit) = (&node, &object, &event, &audit);
+        self.store
+            .tx("node_change", |tx| {
+                Box::pin(async move {
+                    self.claim(tx, cx, object).await?;
+                    settled(tx.node_update(node_ref, expected).await?, "node", &node_ref.name)?;
+                    tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
+                        .await?;
+                    Ok::<_, Error>(())
+                })
+            })
+            .await?;
+        self.feed.ring();
+        Ok(node)
+    }
+
+    pub async fn node_drain(
+        &self,
+        cx: &Cx,
+        name_or_id: &str,
+        reason: String,
+        deadline: Option<Span>,
+    ) -> Result<Operation, Error> {
+        let node = self.node_find(name_or_id).await?;
+        require_present(&node)?;
+        let deadline = deadline.map(|d| self.now().plus(d.duration()));
+        let plan = OperationPlan::NodeDrain { node: node.id, reason, deadline };
+        self.node_operation(cx, &node, plan, "node.drain").await
+    }
+
+    pub async fn node_remove(
+        &self,
+        cx: &Cx,
+        name_or_id: &str,
+        expected: Generation,
+    ) -> Result<Operation, Error> {
+        let node = self.node_find(name_or_id).await?;
+        require_present(&node)?;
+        if node.generation != expected {
+            return Err(Error::stale("node", node.generation));
+        }
+        let plan = OperationPlan::NodeRemove {
+            node: node.id,
+            reason: format!("removed by {}", cx.caller.name),
+        };
+        self.node_operation(cx, &node, plan, "node.remove").await
+    }
+
+    async fn node_operation(
+        &self,
+        cx: &Cx,
+        node: &Node,
+        plan: OperationPlan,
+        action: &str,
+    ) -> Result<Operation, Error> {
+        let now = self.now();
+        let operation = Operation {
+            id: self.ids.fresh(),
+            project_id: None,
+            steps: plan.steps().iter().map(|name| Step::waiting(name)).collect(),
+            plan,
+            state: OperationState::Pending,
+            error: None,
+            is_cancel_requested: false,
+            created_by: cx.actor(),
+            owner: None,
+            generation: Generation::FIRST,
+            time_created: now,
+            time_modified: now,
+            time_ended: None,
+        };
+        let object = ObjectRef::new(ObjectKind::Operation, operation.id, operation.plan.label());
+        let node_object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
+        let message = format!("{} of {}", operation.plan.label(), node.name);
+        let event = self.event(EventKind::OperationCreated, None, &object, cx.actor(), message);
+        let audit =
+            self.audit(cx, action, &node_object, None, json!({ "operation": operation.id }));
+        let (operation_ref, object, event, audit) = (&operation, &object, &event, &audit);
+        let replay = self
+            .store
+            .tx("node_operation_create", |tx| {
+                Box::pin(async move {
+                    if let Some(made) = self.claim(tx, cx, object).await? {
+                        return Ok(Some(made));
+                    }
+                    tx.operation_insert(operation_ref).await?;
+                    tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
+                        .await?;
+                    Ok::<_, Error>(None)
+                })
+            })
+            .await?;
+        self.wakers.operation.wake();
+        self.feed.ring();
+        match replay.and_then(|made| made.id.parse().ok()) {
+            Some(id) => self.operation_get(cx, id).await,
+            None => Ok(operation),
+        }
+    }
+
+    /// How many nodes are in each state; for metrics.
+    pub async fn node_counts(&self) -> Result<BTreeMap<NodeState, u64>, Error> {
+        let mut counts: BTreeMap<NodeState, u64> =
+            NodeState::PRESENT.iter().map(|state| (*state, 0)).collect();
+        for node in self.store.read().await?.node_list_all_present().await? {
+            *counts.entry(node.state).or_default() += 1;
+        }
+        Ok(counts)
+    }
+}
+
+fn require_present(node: &Node) -> Result<(), Error> {
+    if node.state == NodeState::Removed {
+        return Err(Error::conflict(
+            format!("node `{}` was removed", node.name),
+            "a machine that should come back joins again with a fresh token",
+        ));
+    }
+    Ok(())
+}

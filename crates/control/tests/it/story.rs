@@ -1,0 +1,1 @@
+//! Short stories about one thing each.

@@ -1,0 +1,9 @@
+//! The decisions of Hostler: a snapshot and the time in, actions out.
+//!
+//! Nothing here reads a clock, draws a random number or does IO, so every decision can be tested by
+//! the thousand. `control` performs what the server-side decisions say, `agent` what `supervise` says.
+
+pub mod liveness;
+pub mod observe;
+pub mod place;
+pub mod supervise;

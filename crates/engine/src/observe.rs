@@ -1,0 +1,400 @@
+//! Observation: what an agent's report, or a verdict of ours, does to run, placement and task.
+//!
+//! A report is applied only when it is newer than the last one applied to its run. The task follows
+//! its run only while the run's placement is the one the task points at, so that a placement that was
+//! replaced can still be observed without touching the task.
+
+use hostler_model::{
+    Desired, EventKind, Freshness, Generation, Placement, Report, ReportState, Run, RunEvent,
+    RunState, Span, TaskEvent, TaskState, TaskStateKind, Timestamp, Workload,
+};
+
+/// What is to be written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    pub run: Run,
+    pub placement: Placement,
+    /// The task, when it changes too.
+    pub workload: Option<Workload>,
+    /// What happened to the task, for the record.
+    pub events: Vec<(EventKind, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// Older than, or the same as, what is known.
+    Known,
+    Changed(Box<Change>),
+}
+
+/// Applies a report of an agent.
+pub fn report(
+    run: &Run,
+    placement: &Placement,
+    workload: &Workload,
+    report: &Report,
+    now: Timestamp,
+) -> Outcome {
+    match report.generation.freshness_over(run.report_generation) {
+        Freshness::Older | Freshness::Equal => return Outcome::Known,
+        Freshness::Newer => {}
+    }
+    let mut change = Change {
+        run: run.clone(),
+        placement: placement.clone(),
+        workload: None,
+        events: Vec::new(),
+    };
+    change.run.report_generation = report.generation;
+    let mut task = workload.clone();
+    match &report.state {
+        ReportState::Running { pid, since } => {
+            step(&mut change.run, RunEvent::Started { pid: *pid, time: *since });
+            change.run.time_started = Some(*since);
+            change.run.time_ended = None;
+            follow(
+                &mut task,
+                &mut change.events,
+                TaskEvent::Started { placement: placement.id, run: run.id },
+                placement,
+            );
+        }
+        ReportState::Exited { started, pid, exit } => {
+            if let (Some(since), Some(pid)) = (started, pid)
+                && run.time_started.is_none()
+            {
+                change.run.time_started = Some(*since);
+                step(&mut change.run, RunEvent::Started { pid: *pid, time: *since });
+                follow(
+                    &mut task,
+                    &mut change.events,
+                    TaskEvent::Started { placement: placement.id, run: run.id },
+                    placement,
+                );
+            }
+            step(&mut change.run, RunEvent::Exited { exit: exit.clone() });
+            change.run.time_ended = Some(exit.time);
+            change.placement.is_released = true;
+            follow(
+                &mut task,
+                &mut change.events,
+                TaskEvent::Exited { run: run.id, exit: exit.clone() },
+                placement,
+            );
+        }
+    }
+    finish(change, task, workload, now)
+}
+
+/// Applies the verdict that a run's node has been away for too long; `None` when the run is settled.
+pub fn lost(
+    run: &Run,
+    placement: &Placement,
+    workload: &Workload,
+    why: &str,
+    now: Timestamp,
+) -> Option<Change> {
+    let state = run.state.apply(RunEvent::Lost { why: why.to_owned(), time: now })?;
+    let mut change = Change {
+        run: run.clone(),
+        placement: placement.clone(),
+        workload: None,
+        events: Vec::new(),
+    };
+    change.run.state = state;
+    change.run.time_ended = Some(now);
+    let mut task = workload.clone();
+    follow(
+        &mut task,
+        &mut change.events,
+        TaskEvent::Lost { why: why.to_owned(), time: now },
+        placement,
+    );
+    match finish(change, task, workload, now) {
+        Outcome::Changed(change) => Some(*change),
+        Outcome::Known => None,
+    }
+}
+
+/// What asking for a stop changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stop {
+    pub workload: Workload,
+    /// To be given the node's next desired generation; absent when nothing is placed.
+    pub placement: Option<Placement>,
+    pub events: Vec<(EventKind, String)>,
+}
+
+/// Asks for a task to stop. `None` when it has ended or was asked already.
+pub fn stop(
+    workload: &Workload,
+    placement: Option<&Placement>,
+    grace: Option<Span>,
+    now: Timestamp,
+) -> Option<Stop> {
+    if workload.desired == Desired::Stop
+        || workload.state.is_settled() && workload.state.kind() != TaskStateKind::Lost
+    {
+        return None;
+    }
+    let mut task = workload.clone();
+    task.desired = Desired::Stop;
+    task.generation = workload.generation.next();
+    task.time_modified = now;
+    let mut events = vec![(EventKind::TaskKillRequested, "asked to stop".to_owned())];
+    if let Ok(state) = workload.state.apply(Desired::Stop, TaskEvent::Cancelled) {
+        task.state = state;
+        task.time_ended = Some(now);
+        events.push((EventKind::TaskKilled, "stopped before it was given to a node".to_owned()));
+        return Some(Stop { workload: task, placement: None, events });
+    }
+    let placement = placement.filter(|p| !p.is_released).map(|p| Placement {
+        desired: Desired::Stop,
+        stop_grace: grace,
+        time_modified: now,
+        ..p.clone()
+    });
+    Some(Stop { workload: task, placement, events })
+}
+
+fn step(run: &mut Run, event: RunEvent) {
+    if let Some(next) = run.state.apply(event) {
+        run.state = next;
+    }
+}
+
+fn follow(
+    task: &mut Workload,
+    events: &mut Vec<(EventKind, String)>,
+    event: TaskEvent,
+    placement: &Placement,
+) {
+    if task.state.placement() != Some(placement.id) {
+        return;
+    }
+    let was_lost = task.state.kind() == TaskStateKind::Lost;
+    let Ok(next) = task.state.apply(task.desired, event) else {
+        return;
+    };
+    if was_lost {
+        events.push((EventKind::TaskFound, "found again on its node".to_owned()));
+    }
+    events.push(describe(&next));
+    task.state = next;
+}
+
+fn describe(state: &TaskState) -> (EventKind, String) {
+    match state {
+        TaskState::Pending => (EventKind::TaskCreated, "waits to be placed".to_owned()),
+        TaskState::Assigning { .. } => (EventKind::TaskAssigned, "given to a node".to_owned()),
+        TaskState::Running { .. } => (EventKind::TaskStarted, "running".to_owned()),
+        TaskState::Completed { exit, .. } => (EventKind::TaskCompleted, exit.to_string()),
+        TaskState::Failed { exit, .. } => (EventKind::TaskFailed, exit.to_string()),
+        TaskState::Killed { exit, .. } => (
+            EventKind::TaskKilled,
+            exit.as_ref().map_or_else(|| "stopped before it ran".to_owned(), ToString::to_string),
+        ),
+        TaskState::Lost { why, .. } => (EventKind::TaskLost, why.clone()),
+    }
+}
+
+fn finish(mut change: Change, mut task: Workload, before: &Workload, now: Timestamp) -> Outcome {
+    change.placement.time_modified = now;
+    if task.state != before.state {
+        task.generation = before.generation.next();
+        task.time_modified = now;
+        task.time_ended = match &task.state {
+            TaskState::Completed { exit, .. }
+            | TaskState::Failed { exit, .. }
+            | TaskState::Killed { exit: Some(exit), .. } => Some(exit.time),
+            TaskState::Killed { exit: None, .. } | TaskState::Lost { .. } => Some(now),
+            TaskState::Pending | TaskState::Assigning { .. } | TaskState::Running { .. } => None,
+        };
+        change.workload = Some(task);
+    }
+    Outcome::Changed(Box::new(change))
+}
+
+/// The states in which a run still belongs to somebody: its agent, or the liveness reconciler.
+pub const fn is_owned(state: &RunState) -> bool {
+    matches!(state, RunState::Assigned | RunState::Running { .. })
+}
+
+/// First report generation of a run; the agent counts up from here.
+pub const FIRST_REPORT: Generation = Generation::FIRST;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hostler_model::{
+        Exit, ExitReason, NodeId, PlacementId, PrincipalId, ProjectId, RunId, WorkloadId,
+        WorkloadSpec,
+    };
+    use uuid::Uuid;
+
+    fn world() -> (Run, Placement, Workload) {
+        let id = Uuid::from_u128;
+        let (t, project_id, node_id) =
+            (Timestamp::from_micros(1), ProjectId::from_uuid(id(1)), NodeId::from_uuid(id(2)));
+        let (workload_id, placement_id, run_id) =
+            (WorkloadId::from_uuid(id(3)), PlacementId::from_uuid(id(4)), RunId::from_uuid(id(5)));
+        let run = Run {
+            id: run_id,
+            placement_id,
+            workload_id,
+            project_id,
+            node_id,
+            attempt: 1,
+            state: RunState::Assigned,
+            report_generation: Generation::ZERO,
+            time_created: t,
+            time_started: None,
+            time_ended: None,
+        };
+        let placement = Placement {
+            id: placement_id,
+            workload_id,
+            project_id,
+            node_id,
+            run_id,
+            desired: Desired::Run,
+            desired_generation: Generation::FIRST,
+            stop_grace: None,
+            is_released: false,
+            time_created: t,
+            time_modified: t,
+        };
+        let workload = Workload {
+            id: workload_id,
+            project_id,
+            name: "w".parse().unwrap(),
+            spec: WorkloadSpec::command(["true"]),
+            desired: Desired::Run,
+            state: TaskState::Assigning { placement: placement_id },
+            generation: Generation::FIRST,
+            created_by: PrincipalId::from_uuid(id(6)),
+            time_created: t,
+            time_modified: t,
+            time_ended: None,
+        };
+        (run, placement, workload)
+    }
+
+    fn exited(run: &Run, generation: u64, code: i32) -> Report {
+        let exit = Exit {
+            reason: ExitReason::Exited,
+            code: Some(code),
+            signal: None,
+            message: None,
+            time: Timestamp::from_micros(9),
+        };
+        let state =
+            ReportState::Exited { started: Some(Timestamp::from_micros(5)), pid: Some(7), exit };
+        Report {
+            run_id: run.id,
+            placement_id: run.placement_id,
+            generation: Generation::from_u64(generation),
+            state,
+        }
+    }
+
+    fn changed(outcome: Outcome) -> Change {
+        match outcome {
+            Outcome::Changed(change) => *change,
+            Outcome::Known => panic!("expected a change"),
+        }
+    }
+
+    #[test]
+    fn a_short_run_that_reports_only_its_end_still_tells_its_whole_story() {
+        let (run, placement, workload) = world();
+        let change = changed(report(
+            &run,
+            &placement,
+            &workload,
+            &exited(&run, 2, 3),
+            Timestamp::from_micros(10),
+        ));
+        let kinds: Vec<_> = change.events.iter().map(|(kind, _)| *kind).collect();
+        assert_eq!(kinds, [EventKind::TaskStarted, EventKind::TaskFailed]);
+        assert_eq!(change.run.time_started, Some(Timestamp::from_micros(5)));
+        assert!(change.placement.is_released);
+        assert_eq!(change.workload.unwrap().state.kind(), TaskStateKind::Failed);
+    }
+
+    #[test]
+    fn repeats_and_latecomers_change_nothing() {
+        let (run, placement, workload) = world();
+        let first = changed(report(
+            &run,
+            &placement,
+            &workload,
+            &exited(&run, 2, 0),
+            Timestamp::from_micros(10),
+        ));
+        let after = first.workload.unwrap();
+        for generation in [1, 2] {
+            let again = report(
+                &first.run,
+                &first.placement,
+                &after,
+                &exited(&run, generation, 1),
+                Timestamp::from_micros(11),
+            );
+            assert_eq!(again, Outcome::Known);
+        }
+    }
+
+    #[test]
+    fn what_was_lost_can_be_found() {
+        let (run, placement, workload) = world();
+        let gone =
+            lost(&run, &placement, &workload, "the node went away", Timestamp::from_micros(10))
+                .unwrap();
+        let task = gone.workload.unwrap();
+        assert_eq!(task.state.kind(), TaskStateKind::Lost);
+        assert!(
+            lost(&gone.run, &gone.placement, &task, "again", Timestamp::from_micros(11)).is_none()
+        );
+        let back = changed(report(
+            &gone.run,
+            &gone.placement,
+            &task,
+            &exited(&run, 2, 0),
+            Timestamp::from_micros(12),
+        ));
+        let kinds: Vec<_> = back.events.iter().map(|(kind, _)| *kind).collect();
+        assert_eq!(kinds, [EventKind::TaskFound, EventKind::TaskStarted, EventKind::TaskCompleted]);
+        assert_eq!(back.workload.unwrap().state.kind(), TaskStateKind::Completed);
+    }
+
+    #[test]
+    fn a_replaced_placement_does_not_touch_the_task() {
+        let (run, placement, mut workload) = world();
+        workload.state =
+            TaskState::Assigning { placement: PlacementId::from_uuid(Uuid::from_u128(99)) };
+        let change = changed(report(
+            &run,
+            &placement,
+            &workload,
+            &exited(&run, 2, 0),
+            Timestamp::from_micros(10),
+        ));
+        assert!(change.workload.is_none() && change.events.is_empty());
+        assert!(change.placement.is_released);
+    }
+
+    #[test]
+    fn stopping_is_asked_once() {
+        let (_, placement, mut workload) = world();
+        let Stop { workload: task, placement: stopped, .. } =
+            stop(&workload, Some(&placement), None, Timestamp::from_micros(10)).unwrap();
+        assert_eq!(stopped.unwrap().desired, Desired::Stop);
+        assert!(stop(&task, Some(&placement), None, Timestamp::from_micros(11)).is_none());
+        workload.state = TaskState::Pending;
+        let Stop { workload: task, placement: none, .. } =
+            stop(&workload, None, None, Timestamp::from_micros(10)).unwrap();
+        assert!(none.is_none());
+        assert_eq!(task.state.kind(), TaskStateKind::Killed);
+    }
+}

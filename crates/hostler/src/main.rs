@@ -1,0 +1,49 @@
+//! One binary: control plane, agent, command line.
+//!
+//! The executor comes first and alone: it must exist before any thread does, and what it never loads
+//! no shim has to carry.
+
+mod agent;
+mod server;
+mod up;
+
+use std::process::ExitCode;
+
+use hostler_base::chain::chain;
+use hostler_cli::Invocation;
+
+/// The version of every part of the binary.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn main() -> ExitCode {
+    if let Some(data_dir) = executor_data_dir() {
+        hostler_agent::executor::executor_main(&data_dir)
+    }
+    let done = match hostler_cli::parse() {
+        Err(code) => return code,
+        Ok(Invocation::Client(command)) => return hostler_cli::run(*command),
+        Ok(Invocation::Up(args)) => up::run(args),
+        Ok(Invocation::Server(invocation)) => server::run(invocation),
+        Ok(Invocation::Agent(invocation)) => agent::run(invocation),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let line = format!("error: {}\n", chain(error.as_ref()));
+            let _nobody_listens = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// `hostler executor --data-dir DIR`, which only agents say.
+fn executor_data_dir() -> Option<std::path::PathBuf> {
+    let mut args = std::env::args_os().skip(1);
+    let words = (args.next()?, args.next()?, args.next()?);
+    (words.0 == "executor" && words.1 == "--data-dir").then(|| words.2.into())
+}
+
+/// A runtime with as many threads as the work deserves.
+fn runtime(threads: usize) -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(threads).max_blocking_threads(32).enable_all().build()
+}

@@ -1,0 +1,87 @@
+//! `hostler server`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use hostler_base::{Clock, Shutdown, log};
+use hostler_cli::ServerInvocation;
+use hostler_cli::args::ServerOptions;
+use hostler_server::config::{Overrides, ServerConfig};
+
+/// How long stopping in good order may take.
+pub const STOP_GRACE: Duration = Duration::from_secs(20);
+
+pub fn run(invocation: ServerInvocation) -> anyhow::Result<()> {
+    match invocation {
+        ServerInvocation::Run(args) => serve(load(ServerConfig::default(), args.options)?),
+        ServerInvocation::Migrate(args) => migrate(&load(ServerConfig::default(), args.options)?),
+    }
+}
+
+/// Puts defaults, file, environment and flags together.
+pub fn load(base: ServerConfig, options: ServerOptions) -> anyhow::Result<ServerConfig> {
+    let file = options.config.or_else(|| {
+        let usual = PathBuf::from("/etc/hostler/hostler.toml");
+        usual.exists().then_some(usual)
+    });
+    let overrides = Overrides {
+        data_dir: options.data_dir,
+        database: options.database,
+        listen: options.listen,
+        agent_listen: options.agent_listen,
+        advertise: options.advertise,
+        name: options.name.map(|name| name.to_string()),
+        master_key_file: options.master_key_file,
+        metrics_listen: options.metrics_listen,
+        log_format: options.log.log_format,
+        log_filter: options.log.log,
+        otlp_endpoint: options.otlp,
+    };
+    Ok(ServerConfig::load(base, file.as_deref(), std::env::vars(), overrides)?)
+}
+
+fn serve(config: ServerConfig) -> anyhow::Result<()> {
+    let runtime = super::runtime(std::thread::available_parallelism().map_or(2, usize::from).min(8))?;
+    let clock = Clock::system();
+    let _guard = {
+        let _inside = runtime.enter();
+        log::init(&config.log(), &clock).context("set up logging")?
+    };
+    runtime.block_on(async {
+        let shutdown = Shutdown::new(clock.clone());
+        shutdown.listen_for_signals().context("listen for signals")?;
+        let running = hostler_server::start(&config, super::VERSION, clock, &shutdown).await?;
+        if let Some(code) = &running.setup_code {
+            let address = config.advertised(running.api);
+            tell(&format!(
+                "No admin exists yet. Make one with this code, which works once:\n\n  https://{address}/#setup={code}\n  hostler login https://{address} --setup {code}\n\nFingerprint of this installation: {fingerprint}",
+                code = code.expose(),
+                fingerprint = running.fingerprint,
+            ));
+        }
+        shutdown.requested().await;
+        shutdown.run(STOP_GRACE).await;
+        running.close().await;
+        Ok(())
+    })
+}
+
+fn migrate(config: &ServerConfig) -> anyhow::Result<()> {
+    let clock = Clock::system();
+    let _guard = log::init(&config.log(), &clock).context("set up logging")?;
+    super::runtime(1)?.block_on(async {
+        let shutdown = Shutdown::new(clock.clone());
+        shutdown.listen_for_signals().context("listen for signals")?;
+        let store = hostler_server::open_store(config, &clock, &shutdown).await?;
+        let version = store.schema_version().await?;
+        store.close().await;
+        tell(&format!("The database has schema {version}."));
+        Ok(())
+    })
+}
+
+/// Words for the person who started this, beside the log.
+pub fn tell(text: &str) {
+    let _nobody_listens = std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes());
+}

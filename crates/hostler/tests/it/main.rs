@@ -1,0 +1,1 @@
+//! End to end, on the real binary.

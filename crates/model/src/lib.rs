@@ -1,0 +1,61 @@
+//! The nouns of Hostler: ids, names, specs, records and states. Pure data and total functions:
+//! no async, no clock, no randomness, no IO.
+//!
+//! Three kinds of types live in the project, converted only at the edges. *Specs* (what a user
+//! writes) and *records* (what we store and reason about) are here; *views* and *messages* (what
+//! crosses a wire) are in `api` and `proto`. Records carry no serialisation promise, except where a
+//! part of them is stored as a JSON document.
+//!
+//! Reading order is the order of the modules below.
+
+pub mod label;
+
+mod generation;
+mod id;
+mod name;
+mod page;
+mod quantity;
+mod time;
+
+mod error;
+
+mod access;
+mod audit;
+mod event;
+mod node;
+mod operation;
+mod project;
+mod server;
+mod spec;
+mod workload;
+
+pub use access::{
+    Actor, ActorKind, Caller, Credential, Need, Principal, PrincipalKind, Role, RoleBinding, Scope,
+    Token, WebSession,
+};
+pub use audit::{AuditEntry, AuditVerdict, NewAuditEntry};
+pub use error::{Code, Diagnostic, Error};
+pub use event::{Event, EventKind, NewEvent, ObjectKind, ObjectRef};
+pub use generation::{Freshness, Generation};
+pub use id::{
+    AuditEntryId, EventId, JoinTokenId, NodeId, OperationId, ParseIdError, PlacementId,
+    PrincipalId, ProjectId, RunId, ServerId, TokenId, TypedId, WebSessionId, WorkloadId,
+};
+pub use name::{Labels, Name, ParseNameError, label_problem, selector_matches};
+pub use node::{
+    Cordon, DiskFact, Facts, GpuFact, JoinToken, LivenessEvent, Node, NodeCertificate, NodeLease,
+    NodeMetrics, NodeState, NumaFact,
+};
+pub use operation::{
+    Operation, OperationEvent, OperationOwner, OperationPlan, OperationState, Step, StepState,
+};
+pub use page::{Limit, Page};
+pub use project::{DEFAULT_PROJECT, Project};
+pub use quantity::{Bytes, Cores};
+pub use server::ServerRegistration;
+pub use spec::{Mode, PlacementRules, Resources, Runtime, StopPolicy, StopSignal, WorkloadSpec};
+pub use time::{ParseSpanError, Span, Timestamp};
+pub use workload::{
+    Assignment, Desired, Exit, ExitReason, IllegalTransition, OutputStream, Placement, Report, ReportState, Run,
+    RunEvent, RunState, RunStateKind, TaskEvent, TaskState, TaskStateKind, Workload,
+};

@@ -1,0 +1,125 @@
+//! Checked conversions between messages and model types.
+
+use hostler_model::{
+    Assignment, Exit, ExitReason, Generation, Report, ReportState, Span, Timestamp,
+};
+
+use crate::v1;
+
+/// A message that does not make sense. The peer is of another version, or broken.
+#[derive(Debug, thiserror::Error)]
+pub enum ConvertError {
+    #[error("field {field} is missing")]
+    Missing { field: &'static str },
+    #[error("field {field} cannot be read: {problem}")]
+    Bad {
+        field: &'static str,
+        problem: String,
+    },
+}
+
+fn bad(field: &'static str) -> impl Fn(&dyn std::fmt::Display) -> ConvertError {
+    move |problem| ConvertError::Bad {
+        field,
+        problem: problem.to_string(),
+    }
+}
+
+pub fn assignment_to_message(placement: &Assignment) -> v1::DesiredPlacement {
+    v1::DesiredPlacement {
+        placement_id: placement.placement_id.to_string(),
+        run_id: placement.run_id.to_string(),
+        desired: placement.desired.label().to_owned(),
+        desired_generation: placement.generation.get(),
+        workload_id: placement.workload_id.to_string(),
+        workload_name: placement.workload_name.to_string(),
+        project_name: placement.project_name.to_string(),
+        spec_json: serde_json::to_string(&placement.spec).expect("a spec always serialises"),
+        grace_ms: placement.grace.map(Span::millis),
+    }
+}
+
+pub fn parse_assignment(message: v1::DesiredPlacement) -> Result<Assignment, ConvertError> {
+    Ok(Assignment {
+        placement_id: message
+            .placement_id
+            .parse()
+            .map_err(|e| bad("placement_id")(&e))?,
+        run_id: message.run_id.parse().map_err(|e| bad("run_id")(&e))?,
+        desired: message.desired.parse().map_err(|e| bad("desired")(&e))?,
+        generation: Generation::from_u64(message.desired_generation),
+        workload_id: message
+            .workload_id
+            .parse()
+            .map_err(|e| bad("workload_id")(&e))?,
+        workload_name: message
+            .workload_name
+            .parse()
+            .map_err(|e| bad("workload_name")(&e))?,
+        project_name: message
+            .project_name
+            .parse()
+            .map_err(|e| bad("project_name")(&e))?,
+        spec: serde_json::from_str(&message.spec_json).map_err(|e| bad("spec_json")(&e))?,
+        grace: message.grace_ms.map(Span::from_millis),
+    })
+}
+
+pub fn report_to_message(report: &Report) -> v1::Report {
+    let state = match &report.state {
+        ReportState::Running { pid, since } => v1::report::State::Running(v1::Running {
+            pid: *pid,
+            since_micros: since.micros(),
+        }),
+        ReportState::Exited { started, pid, exit } => v1::report::State::Exited(v1::Exited {
+            started_micros: started.map(Timestamp::micros),
+            pid: *pid,
+            reason: exit.reason.label().to_owned(),
+            code: exit.code,
+            signal: exit.signal,
+            message: exit.message.clone(),
+            time_micros: exit.time.micros(),
+        }),
+    };
+    v1::Report {
+        run_id: report.run_id.to_string(),
+        placement_id: report.placement_id.to_string(),
+        generation: report.generation.get(),
+        state: Some(state),
+    }
+}
+
+pub fn parse_report(message: v1::Report) -> Result<Report, ConvertError> {
+    let state = match message
+        .state
+        .ok_or(ConvertError::Missing { field: "state" })?
+    {
+        v1::report::State::Running(running) => ReportState::Running {
+            pid: running.pid,
+            since: Timestamp::from_micros(running.since_micros),
+        },
+        v1::report::State::Exited(exited) => ReportState::Exited {
+            started: exited.started_micros.map(Timestamp::from_micros),
+            pid: exited.pid,
+            exit: Exit {
+                reason: exited
+                    .reason
+                    .parse::<ExitReason>()
+                    .map_err(|e| bad("reason")(&e))?,
+                code: exited.code,
+                signal: exited.signal,
+                message: exited.message.map(|m| m.chars().take(2000).collect()),
+                time: Timestamp::from_micros(exited.time_micros),
+            },
+        },
+    };
+    Ok(Report {
+        run_id: message.run_id.parse().map_err(|e| bad("run_id")(&e))?,
+        placement_id: message
+            .placement_id
+            .parse()
+            .map_err(|e| bad("placement_id")(&e))?,
+        generation: Generation::from_u64(message.generation),
+        state,
+    })
+}

@@ -1,0 +1,19 @@
+//! Messages between agents and servers.
+//!
+//! `v1` is generated from `proto/agent.proto` by `cargo xtask gen` and committed. `convert` turns
+//! messages into model types and back; everything that arrives is checked there and nowhere else.
+
+mod convert;
+
+/// Generated from `proto/agent.proto`.
+#[expect(clippy::all, clippy::pedantic, clippy::restriction, missing_docs, reason = "generated code")]
+#[rustfmt::skip]
+#[path = "gen/hostler.agent.v1.rs"]
+pub mod v1;
+
+pub use convert::{
+    ConvertError, assignment_to_message, parse_assignment, parse_report, report_to_message,
+};
+
+/// Version of the conversation; a server refuses agents it cannot understand.
+pub const PROTOCOL: u32 = 1;

@@ -1,0 +1,70 @@
+//! The listener for agents and peers: mutual TLS, gRPC, nothing else.
+//!
+//! Who speaks is decided by the certificate alone: nodes may open a session for themselves, servers
+//! may ask for a relay, and neither may do the other's.
+
+mod listen;
+mod peers;
+mod relay;
+mod session;
+mod streams;
+
+use hostler_base::shutdown::Tasks;
+use hostler_control::Control;
+use hostler_proto::v1::agent_link_server::AgentLinkServer;
+use hostler_proto::v1::peer_link_server::PeerLinkServer;
+use hostler_trust::{PeerCertificate, PeerIdentity};
+use tokio::net::TcpListener;
+use tonic::Status;
+
+pub use peers::Peers;
+
+use crate::tls::ServerTls;
+
+/// Largest message; a desired batch of specs with large environments must fit.
+const MESSAGE_MAX: usize = 64 << 20;
+
+/// Serves agents and peers until the tasks are cancelled.
+pub async fn serve_agents(
+    control: Control,
+    listener: TcpListener,
+    tls: ServerTls,
+    tasks: Tasks,
+) -> Result<(), tonic::transport::Error> {
+    let incoming = listen::incoming(listener, tls, &tasks);
+    let sessions = session::AgentLinkService::new(control.clone(), tasks.clone());
+    let relay = relay::PeerLinkService::new(control);
+    tonic::transport::Server::builder()
+        .http2_keepalive_interval(Some(std::time::Duration::from_secs(15)))
+        .http2_keepalive_timeout(Some(std::time::Duration::from_secs(15)))
+        .initial_stream_window_size(1 << 20)
+        .initial_connection_window_size(2 << 20)
+        .add_service(
+            AgentLinkServer::new(sessions)
+                .max_decoding_message_size(MESSAGE_MAX)
+                .max_encoding_message_size(MESSAGE_MAX),
+        )
+        .add_service(
+            PeerLinkServer::new(relay)
+                .max_decoding_message_size(MESSAGE_MAX)
+                .max_encoding_message_size(MESSAGE_MAX),
+        )
+        .serve_with_incoming_shutdown(incoming, tasks.token().cancelled_owned())
+        .await
+}
+
+/// The certificate of whoever made a request.
+fn peer<T>(request: &tonic::Request<T>) -> Result<PeerCertificate, Status> {
+    request
+        .extensions()
+        .get::<PeerCertificate>()
+        .cloned()
+        .ok_or_else(|| Status::unauthenticated("the connection has no certificate"))
+}
+
+fn node_of(certificate: &PeerCertificate) -> Result<hostler_model::NodeId, Status> {
+    match certificate.identity {
+        PeerIdentity::Node(id) => Ok(id),
+        PeerIdentity::Server(_) => Err(Status::permission_denied("only nodes open sessions")),
+    }
+}

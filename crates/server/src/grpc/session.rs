@@ -1,0 +1,338 @@
+//! The session of one agent: a loop between its stream and the application.
+//!
+//! Everything here can be cut off at any point: what was sent and not acknowledged is sent again in
+//! the next session, to this server or another.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use hostler_base::shutdown::{OnError, Tasks};
+use hostler_control::{
+    Attach, Attached, Control, HelloFacts, NodeLink, OutputQuery, OutputReceiver,
+};
+use hostler_model::{Code, Error, Generation, NodeId, NodeMetrics, RunId};
+use hostler_proto::v1::{self, agent_message::Body as In, server_message::Body as Out};
+use hostler_proto::{PROTOCOL, assignment_to_message, parse_report};
+use hostler_trust::PeerCertificate;
+use tokio::sync::{Notify, mpsc};
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status, Streaming};
+
+use super::streams::Streams;
+
+/// Messages to the agent that wait to be sent; beyond it the session waits for the agent.
+const OUTBOUND: usize = 64;
+const HELLO_TIME: Duration = Duration::from_secs(10);
+
+pub(super) struct AgentLinkService {
+    control: Control,
+    tasks: Tasks,
+}
+
+impl AgentLinkService {
+    pub(super) fn new(control: Control, tasks: Tasks) -> AgentLinkService {
+        AgentLinkService { control, tasks }
+    }
+}
+
+#[tonic::async_trait]
+impl v1::agent_link_server::AgentLink for AgentLinkService {
+    type SessionStream = ReceiverStream<Result<v1::ServerMessage, Status>>;
+
+    async fn session(
+        &self,
+        request: Request<Streaming<v1::AgentMessage>>,
+    ) -> Result<Response<Self::SessionStream>, Status> {
+        let certificate = super::peer(&request)?;
+        let node_id = super::node_of(&certificate)?;
+        let inbound = request.into_inner();
+        let (replies, stream) = mpsc::channel(1);
+        let (control, tasks) = (self.control.clone(), self.tasks.clone());
+        self.tasks.spawn("agent_session", OnError::Log, async move {
+            serve(control, tasks, node_id, certificate, inbound, replies).await;
+        });
+        Ok(Response::new(ReceiverStream::new(stream)))
+    }
+}
+
+/// What others in this process hold of a session.
+struct SessionLink {
+    wake: Notify,
+    streams: Streams,
+    closed: CancellationToken,
+    reason: Mutex<Option<(String, bool)>>,
+}
+
+impl NodeLink for SessionLink {
+    fn wake(&self) {
+        self.wake.notify_one();
+    }
+
+    fn open_output(
+        &self,
+        run: RunId,
+        query: OutputQuery,
+    ) -> BoxFuture<'_, Result<OutputReceiver, Error>> {
+        Box::pin(self.streams.open(run, query))
+    }
+
+    fn close(&self, reason: &str, may_return: bool) {
+        *self.reason.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((reason.to_owned(), may_return));
+        self.closed.cancel();
+    }
+}
+
+async fn serve(
+    control: Control,
+    tasks: Tasks,
+    node_id: NodeId,
+    certificate: PeerCertificate,
+    mut inbound: Streaming<v1::AgentMessage>,
+    replies: mpsc::Sender<Result<v1::ServerMessage, Status>>,
+) {
+    let (outbound, mut queue) = mpsc::channel::<v1::ServerMessage>(OUTBOUND);
+    // The agent's stream is fed from one queue, so that streams and the session itself share it.
+    let feeder = tasks.spawn("agent_session_feed", OnError::Log, async move {
+        while let Some(message) = queue.recv().await {
+            if replies.send(Ok(message)).await.is_err() {
+                return;
+            }
+        }
+    });
+    let hello = match tokio::time::timeout(HELLO_TIME, inbound.message()).await {
+        Ok(Ok(Some(v1::AgentMessage { body: Some(In::Hello(hello)) }))) => hello,
+        _ => {
+            return refuse(&outbound, Code::Malformed, "the first message must be a hello", true)
+                .await;
+        }
+    };
+    if hello.protocol != PROTOCOL {
+        let detail = format!(
+            "this server speaks protocol {PROTOCOL}, the agent {}; upgrade the older one",
+            hello.protocol
+        );
+        return refuse(&outbound, Code::Conflict, &detail, false).await;
+    }
+    let facts = HelloFacts {
+        agent_version: hello.agent_version,
+        session_epoch: Generation::from_u64(hello.session_epoch),
+        applied_generation: Generation::from_u64(hello.applied_generation),
+        facts: serde_json::from_str(&hello.facts_json).unwrap_or_default(),
+    };
+    let attached = match control.node_attach(node_id, &certificate.serial, &facts).await {
+        Ok(Attach::Attached(attached)) => attached,
+        Ok(Attach::Refused { code, detail, may_return }) => {
+            return refuse(&outbound, code, &detail, may_return).await;
+        }
+        Err(error) => return refuse(&outbound, error.code, &error.detail, true).await,
+    };
+    let link = Arc::new(SessionLink {
+        wake: Notify::new(),
+        streams: Streams::new(outbound.clone(), tasks.clone()),
+        closed: CancellationToken::new(),
+        reason: Mutex::default(),
+    });
+    control.node_link(&attached, Arc::clone(&link) as Arc<dyn NodeLink>);
+    tracing::info!(node = %attached.node_name, epoch = attached.session_epoch.get(), "agent session opened");
+    let session = Session {
+        control: control.clone(),
+        applied: facts.applied_generation,
+        sent: facts.applied_generation,
+        attached: attached.clone(),
+        link: Arc::clone(&link),
+        outbound: outbound.clone(),
+    };
+    let why = session.run(inbound, tasks.token()).await;
+    control.node_unlink(&attached);
+    link.streams.close();
+    tracing::info!(node = %attached.node_name, epoch = attached.session_epoch.get(), why, "agent session closed");
+    drop((link, outbound));
+    feeder.abort();
+}
+
+struct Session {
+    control: Control,
+    attached: Attached,
+    link: Arc<SessionLink>,
+    outbound: mpsc::Sender<v1::ServerMessage>,
+    /// What the agent has said that it holds durably.
+    applied: Generation,
+    /// What it was sent.
+    sent: Generation,
+}
+
+impl Session {
+    /// Runs until either side ends it; says why.
+    async fn run(
+        mut self,
+        mut inbound: Streaming<v1::AgentMessage>,
+        stopping: CancellationToken,
+    ) -> &'static str {
+        let welcome = v1::Welcome {
+            server_id: self.control.server_id().to_string(),
+            heartbeat_interval_ms: u32::try_from(self.attached.heartbeat.as_millis())
+                .unwrap_or(5000),
+            node_name: self.attached.node_name.to_string(),
+            agent_addresses: self.attached.agent_addresses.clone(),
+        };
+        if !self.send(Out::Welcome(welcome)).await {
+            return "the agent went away";
+        }
+        self.link.wake.notify_one();
+        let link = Arc::clone(&self.link);
+        loop {
+            tokio::select! {
+                message = inbound.message() => match message {
+                    Ok(Some(message)) => {
+                        if let Err(why) = self.take(message).await {
+                            return why;
+                        }
+                    }
+                    Ok(None) => return "the agent closed it",
+                    Err(_) => return "the connection broke",
+                },
+                () = link.wake.notified() => {
+                    if let Err(why) = self.push().await {
+                        return why;
+                    }
+                }
+                () = link.closed.cancelled() => {
+                    let reason = link.reason.lock().unwrap_or_else(PoisonError::into_inner).take();
+                    let (detail, may_return) = reason.unwrap_or_default();
+                    refuse(&self.outbound, Code::Conflict, &detail, may_return).await;
+                    return "it was closed here";
+                }
+                () = stopping.cancelled() => {
+                    self.send(Out::Goodbye(v1::Goodbye {})).await;
+                    self.drained().await;
+                    return "the server stops";
+                }
+            }
+        }
+    }
+
+    /// Sends what the node does not know yet.
+    async fn push(&mut self) -> Result<(), &'static str> {
+        loop {
+            let batch = match self.control.node_desired(self.attached.node_id, self.sent).await {
+                Ok(Some(batch)) => batch,
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    // The reconciler wakes the session again while the node is behind.
+                    tracing::warn!(node = %self.attached.node_name, %error, "desired state could not be read");
+                    return Ok(());
+                }
+            };
+            let desired = v1::Desired {
+                from_generation: batch.from.get(),
+                to_generation: batch.to.get(),
+                placements: batch.assignments.iter().map(assignment_to_message).collect(),
+            };
+            if !self.send(Out::Desired(desired)).await {
+                return Err("the agent went away");
+            }
+            self.sent = batch.to;
+            if !batch.is_full {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn take(&mut self, message: v1::AgentMessage) -> Result<(), &'static str> {
+        match message.body {
+            Some(In::Heartbeat(heartbeat)) => {
+                self.applied = self.applied.max(Generation::from_u64(heartbeat.applied_generation));
+                let metrics: Option<NodeMetrics> =
+                    serde_json::from_str(&heartbeat.metrics_json).ok();
+                self.control.node_heartbeat(&self.attached, self.applied, metrics);
+                let ack = v1::HeartbeatAck { applied_generation: self.applied.get() };
+                self.send(Out::HeartbeatAck(ack)).await;
+            }
+            Some(In::Applied(applied)) => {
+                self.applied = self.applied.max(Generation::from_u64(applied.generation));
+                self.control.node_heartbeat(&self.attached, self.applied, None);
+            }
+            Some(In::Reports(reports)) => self.report(reports).await?,
+            Some(In::StreamData(data)) => self.link.streams.arrive(data.stream_id, data.frames),
+            Some(In::StreamEnd(end)) => self.link.streams.end(end),
+            Some(In::RenewRequest(request)) => {
+                let reply =
+                    match self.control.node_renew(self.attached.node_id, &request.csr_pem).await {
+                        Ok(certificate_pem) => {
+                            v1::RenewReply { certificate_pem, error: String::new() }
+                        }
+                        Err(error) => {
+                            v1::RenewReply { certificate_pem: String::new(), error: error.detail }
+                        }
+                    };
+                self.send(Out::RenewReply(reply)).await;
+            }
+            Some(In::Hello(_)) => {
+                refuse(&self.outbound, Code::Malformed, "a second hello", true).await;
+                return Err("the agent said hello twice");
+            }
+            // A message of a newer agent; it knows that it may be ignored.
+            None => {}
+        }
+        Ok(())
+    }
+
+    async fn report(&mut self, reports: v1::Reports) -> Result<(), &'static str> {
+        let mut parsed = Vec::with_capacity(reports.reports.len());
+        for report in reports.reports {
+            match parse_report(report) {
+                Ok(report) => parsed.push(report),
+                Err(error) => {
+                    tracing::warn!(node = %self.attached.node_name, %error, "unreadable report")
+                }
+            }
+        }
+        match self.control.node_report(self.attached.node_id, &parsed).await {
+            Ok(acks) => {
+                let acks = acks
+                    .iter()
+                    .map(|ack| v1::ReportAck {
+                        run_id: ack.run_id.to_string(),
+                        generation: ack.generation.get(),
+                        unknown: ack.is_unknown,
+                    })
+                    .collect();
+                self.send(Out::ReportAcks(v1::ReportAcks { acks })).await;
+                Ok(())
+            }
+            Err(error) => {
+                // Nothing was acknowledged: the agent keeps its reports and sends them again.
+                tracing::warn!(node = %self.attached.node_name, %error, "reports could not be stored");
+                refuse(&self.outbound, error.code, "reports cannot be stored now", true).await;
+                Err("reports could not be stored")
+            }
+        }
+    }
+
+    async fn send(&self, body: Out) -> bool {
+        self.outbound.send(v1::ServerMessage { body: Some(body) }).await.is_ok()
+    }
+
+    /// Gives the last messages a moment to leave.
+    async fn drained(&self) {
+        let all = self.outbound.reserve_many(OUTBOUND);
+        let _left = tokio::time::timeout(Duration::from_millis(500), all).await;
+    }
+}
+
+async fn refuse(
+    outbound: &mpsc::Sender<v1::ServerMessage>,
+    code: Code,
+    detail: &str,
+    may_return: bool,
+) {
+    let refusal =
+        v1::Refusal { code: code.label().to_owned(), detail: detail.to_owned(), retry: may_return };
+    // An agent that is gone needs no answer.
+    let _gone = outbound.send(v1::ServerMessage { body: Some(Out::Refusal(refusal)) }).await;
+    let _left =
+        tokio::time::timeout(Duration::from_millis(500), outbound.reserve_many(OUTBOUND)).await;
+}

@@ -1,0 +1,297 @@
+//! Admission: everything that happens to a request before its handler sees it.
+//!
+//! The order matters and is the same for every endpoint: who is it, is the budget spent, may they,
+//! and only then the parameters, the headers and the body. Who may not call an endpoint learns nothing
+//! of its objects and has no body read.
+
+use std::any::TypeId;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{FromRequestParts, RawPathParams, Request};
+use bytes::Bytes;
+use hostler_api::{Access, Endpoint, IDEMPOTENCY_KEY, Nothing};
+use hostler_control::{Idempotency, RequestMeta};
+use hostler_model::{Caller, Code, Error, Generation, Project};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, USER_AGENT};
+use http::request::Parts;
+use http::{HeaderMap, Method};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::decode;
+use super::envelope::Trace;
+use super::error::{self, malformed};
+use super::gate::{self, Gate, Presented};
+use super::limit::Public;
+use super::strict;
+
+/// How long the body of a request may take to arrive.
+const BODY_DEADLINE: Duration = Duration::from_secs(30);
+const BODY_MAX: usize = 1 << 20;
+const BATCH_BODY_MAX: usize = 16 << 20;
+
+/// The address a connection came from.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer(pub SocketAddr);
+
+/// What of an endpoint its admission depends on.
+#[derive(Clone)]
+pub(super) struct Rule {
+    method: Method,
+    access: Access,
+    if_match: bool,
+    public: Option<Public>,
+    body_max: usize,
+}
+
+impl Rule {
+    pub(super) fn of<E: Endpoint>() -> Rule {
+        let public = match (E::ACCESS, E::NAME) {
+            (Access::Public, "join") => Some(Public::Join),
+            (Access::Public, _) if E::METHOD == Method::POST => Some(Public::Login),
+            _ => None,
+        };
+        Rule {
+            method: E::METHOD,
+            access: E::ACCESS,
+            if_match: E::IF_MATCH,
+            public,
+            body_max: match E::NAME {
+                "task_submit_batch" => BATCH_BODY_MAX,
+                _ => BODY_MAX,
+            },
+        }
+    }
+}
+
+/// A request whose sender may make it, with everything read but nothing typed.
+pub(super) struct Admitted {
+    pub(super) request: RequestMeta,
+    pub(super) path: Vec<(String, String)>,
+    pub(super) query: Option<String>,
+    pub(super) body: Option<Value>,
+    pub(super) expected: Generation,
+    pub(super) known: Option<Known>,
+    pub(super) last_event_id: Option<String>,
+}
+
+pub(super) struct Known {
+    pub(super) caller: Caller,
+    pub(super) presented: Presented,
+    pub(super) project: Option<Project>,
+}
+
+pub(super) type Typed<E> = (<E as Endpoint>::Path, <E as Endpoint>::Query, <E as Endpoint>::Body);
+
+impl Admitted {
+    pub(super) fn typed<E: Endpoint>(&self) -> Result<Typed<E>, Error> {
+        let path = self.path.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        Ok((
+            decode::parameters("path", path)?,
+            decode::query(self.query.as_deref())?,
+            typed_body(self.body.as_ref())?,
+        ))
+    }
+}
+
+/// An absent body is the empty document of endpoints that take none.
+fn typed_body<T: DeserializeOwned + 'static>(body: Option<&Value>) -> Result<T, Error> {
+    if let Some(value) = body {
+        return strict::typed(value);
+    }
+    if TypeId::of::<T>() == TypeId::of::<Nothing>() {
+        return strict::typed(&Value::Object(serde_json::Map::new()));
+    }
+    Err(malformed("the body is missing", "send a JSON document; /docs says what it contains"))
+}
+
+pub(super) async fn admit<G: Gate>(
+    gate: &G,
+    rule: &Rule,
+    request: Request,
+) -> Result<Admitted, Error> {
+    let (mut parts, body) = request.into_parts();
+    let presented = gate::presented(&parts.headers)?;
+    let caller = presented.caller(gate).await?;
+    if let Some(session) = presented.session() {
+        gate::check_browser(gate, &parts, session)?;
+    }
+    gate.limits().principal(caller.principal_id, gate.clock().instant())?;
+    let path = path_parameters(&mut parts).await;
+    let project = {
+        let named = path.as_ref().ok().and_then(|path| {
+            let found = path.iter().find(|(name, _)| name == "project");
+            found.map(|(_, value)| value.as_str())
+        });
+        gate::authorise(gate, &caller, rule.access, named).await?
+    };
+    let known = Known { caller, presented, project };
+    read(gate, rule, parts, path?, body, Some(known)).await
+}
+
+pub(super) async fn admit_public<G: Gate>(
+    gate: &G,
+    rule: &Rule,
+    request: Request,
+) -> Result<Admitted, Error> {
+    let (mut parts, body) = request.into_parts();
+    gate::check_public(&parts)?;
+    if let Some(which) = rule.public {
+        gate.limits().public(which, source(&parts), gate.clock().instant())?;
+    }
+    let path = path_parameters(&mut parts).await?;
+    read(gate, rule, parts, path, body, None).await
+}
+
+async fn read<G: Gate>(
+    gate: &G,
+    rule: &Rule,
+    parts: Parts,
+    path: Vec<(String, String)>,
+    body: Body,
+    known: Option<Known>,
+) -> Result<Admitted, Error> {
+    let expected = match rule.if_match {
+        true => if_match(&parts.headers)?,
+        false => Generation::ZERO,
+    };
+    let key = match rule.method == Method::POST {
+        true => idempotency_key(&parts.headers)?,
+        false => None,
+    };
+    let body = gate
+        .clock()
+        .timeout(BODY_DEADLINE, read_body(&parts.headers, body, rule.body_max))
+        .await
+        .map_err(|_| malformed("the body did not arrive in time", "send it again"))??;
+    let body = match body.is_empty() {
+        true => None,
+        false => Some(strict::parse(&body)?),
+    };
+    let idempotency = key.map(|key| Idempotency {
+        request_hash: request_hash(&rule.method, parts.uri.path(), body.as_ref()),
+        key,
+    });
+    let header = |name: &str| {
+        let text = parts.headers.get(name)?.to_str().ok()?;
+        Some(text.chars().take(256).collect::<String>())
+    };
+    Ok(Admitted {
+        request: RequestMeta {
+            request_id: Trace::of(&parts.extensions).request_id().to_owned(),
+            source: source(&parts).map(|ip| ip.to_string()).unwrap_or_default(),
+            user_agent: header(USER_AGENT.as_str()).unwrap_or_default(),
+            idempotency,
+        },
+        path,
+        query: parts.uri.query().map(str::to_owned),
+        body,
+        expected,
+        known,
+        last_event_id: header("last-event-id"),
+    })
+}
+
+fn source(parts: &Parts) -> Option<IpAddr> {
+    parts.extensions.get::<Peer>().map(|Peer(address)| address.ip().to_canonical())
+}
+
+async fn path_parameters(parts: &mut Parts) -> Result<Vec<(String, String)>, Error> {
+    let bad = |_| malformed("the path is not UTF-8", "percent-encode names as UTF-8");
+    let raw = RawPathParams::from_request_parts(parts, &()).await.map_err(bad)?;
+    raw.iter()
+        .map(|(name, value)| {
+            decode::check_text(value)?;
+            Ok((name.to_owned(), value.to_owned()))
+        })
+        .collect()
+}
+
+fn if_match(headers: &HeaderMap) -> Result<Generation, Error> {
+    let mut values = headers.get_all(IF_MATCH).iter();
+    let Some(value) = values.next() else {
+        return Err(Error::new(
+            Code::PreconditionRequired,
+            "this change needs an If-Match header",
+            "read the object, and send the ETag of that answer as If-Match",
+        ));
+    };
+    let number = value
+        .to_str()
+        .ok()
+        .and_then(|text| text.strip_prefix('"')?.strip_suffix('"'))
+        .filter(|digits| (1..=18).contains(&digits.len()))
+        .filter(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
+        .and_then(|digits| digits.parse().ok());
+    match (number, values.next()) {
+        (Some(number), None) => Ok(Generation::from_u64(number)),
+        _ => Err(malformed(
+            "If-Match is not one ETag of ours",
+            "send the ETag as it was given, such as \"7\" with its quotes",
+        )),
+    }
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
+    let mut values = headers.get_all(IDEMPOTENCY_KEY).iter();
+    let Some(value) = values.next() else {
+        return Ok(None);
+    };
+    let fits =
+        |bytes: &[u8]| (1..=255).contains(&bytes.len()) && bytes.iter().all(u8::is_ascii_graphic);
+    match (value.to_str(), values.next()) {
+        (Ok(key), None) if fits(key.as_bytes()) => Ok(Some(key.to_owned())),
+        _ => Err(malformed(
+            "Idempotency-Key is not one key of 1 to 255 visible ASCII characters",
+            "use for example a UUID",
+        )),
+    }
+}
+
+fn request_hash(method: &Method, path: &str, body: Option<&Value>) -> [u8; 32] {
+    let body = body.cloned().map(strict::canonical).unwrap_or_default();
+    let mut hasher = blake3::Hasher::new();
+    for part in [method.as_str().as_bytes(), path.as_bytes(), &body] {
+        hasher.update(&(part.len() as u64).to_be_bytes());
+        hasher.update(part);
+    }
+    *hasher.finalize().as_bytes()
+}
+
+async fn read_body(headers: &HeaderMap, body: Body, max: usize) -> Result<Bytes, Error> {
+    let announced =
+        headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > max) {
+        return Err(error::too_large(max));
+    }
+    let bytes = match Limited::new(body, max).collect().await {
+        Ok(collected) => collected.to_bytes(),
+        Err(failure) if failure.is::<LengthLimitError>() => return Err(error::too_large(max)),
+        Err(failure) => {
+            return Err(malformed("the body broke off", "send it again").with_source(failure));
+        }
+    };
+    if !bytes.is_empty() && !is_json(headers) {
+        return Err(Error::new(
+            Code::UnsupportedMediaType,
+            "the body is not declared as JSON",
+            "send it with Content-Type: application/json",
+        ));
+    }
+    Ok(bytes)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(value), None) = (values.next().and_then(|v| v.to_str().ok()), values.next()) else {
+        return false;
+    };
+    let mut parts = value.split(';').map(str::trim);
+    parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"))
+        && parts.all(|parameter| {
+            parameter.is_empty() || parameter.eq_ignore_ascii_case("charset=utf-8")
+        })
+}

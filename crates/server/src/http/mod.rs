@@ -1,0 +1,131 @@
+//! The HTTP API: every endpoint of `hostler_api` with its handler.
+//!
+//! A request passes, from the outside in: the connection (`listen`: TLS, limits), the envelope
+//! (`envelope`: request id, headers, metrics, panics), the router (`mount`), and admission (`admit`:
+//! who is it (`gate`), may they, what do they say (`decode`, `strict`)). Handlers, one file per noun, only call
+//! the application and turn records into views (`view`). Whatever goes wrong anywhere becomes an
+//! answer in `error`, the one place that knows status codes.
+//!
+//! Nothing is kept here between requests but budgets and counters; a crash loses nothing.
+
+mod app;
+
+mod admit;
+mod answer;
+mod decode;
+mod envelope;
+pub(crate) mod error;
+mod gate;
+mod limit;
+mod mount;
+mod strict;
+
+mod listen;
+
+mod logs;
+mod page;
+mod view;
+mod watch;
+
+mod node;
+mod operation;
+mod project;
+mod record;
+mod session;
+mod system;
+mod task;
+mod token;
+mod user;
+
+pub use admit::Peer;
+pub use answer::Answer;
+pub use app::{App, AppParts};
+pub use envelope::Envelope;
+pub(crate) use envelope::Trace;
+pub use gate::{Gate, Presented};
+pub use limit::{Limits, Rate, Rates};
+pub use listen::{ConnectionLimits, serve_http};
+pub use mount::{Call, MountError, PublicCall, Routes};
+pub use system::metrics_router;
+
+use axum::Router;
+use hostler_api as api;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
+
+/// The whole HTTP side of a server; fails when an endpoint of the contract has no handler.
+pub fn router(app: App) -> Result<Router, MountError> {
+    let envelope = app.envelope();
+    let routes = routes(app).finish(&api::all())?;
+    Ok(enclose(routes, envelope))
+}
+
+/// Puts pages, compression and the envelope around the routes of an API.
+pub fn enclose(api: Router, envelope: Envelope) -> Router {
+    let worth_it =
+        DefaultPredicate::new().and(NotForContentType::const_new("application/x-ndjson"));
+    api.fallback(crate::web::serve)
+        .layer(CompressionLayer::new().compress_when(worth_it))
+        .layer(axum::middleware::from_fn_with_state(envelope, envelope::envelope))
+}
+
+fn routes(app: App) -> Routes<App> {
+    Routes::new(app)
+        .on_public(api::system::Livez, system::livez)
+        .on_public(api::system::Readyz, system::readyz)
+        .on_public(api::system::Version, system::version)
+        .on_public(api::system::OpenApi, system::openapi)
+        .on(api::system::Metrics, system::metrics)
+        .on(api::system::ServerList, system::servers)
+        .on(api::system::ReconcilerList, system::reconcilers)
+        .on_public(api::session::Setup, session::setup)
+        .on_public(api::session::Login, session::login)
+        .on(api::session::Logout, session::logout)
+        .on(api::session::Whoami, session::whoami)
+        .on(api::session::PasswordChange, session::password_change)
+        .on(api::session::WebSessionList, session::list)
+        .on(api::session::WebSessionEnd, session::end)
+        .on(api::user::UserList, user::list)
+        .on(api::user::UserCreate, user::create)
+        .on(api::user::UserGet, user::get)
+        .on(api::user::UserUpdate, user::update)
+        .on(api::user::UserRemove, user::remove)
+        .on(api::user::MemberList, user::members)
+        .on(api::user::MemberSet, user::member_set)
+        .on(api::user::MemberRemove, user::member_remove)
+        .on(api::token::TokenList, token::list)
+        .on(api::token::TokenCreate, token::create)
+        .on(api::token::TokenGet, token::get)
+        .on(api::token::TokenRevoke, token::revoke)
+        .on(api::project::ProjectList, project::list)
+        .on(api::project::ProjectCreate, project::create)
+        .on(api::project::ProjectGet, project::get)
+        .on(api::project::ProjectUpdate, project::update)
+        .on(api::project::ProjectRemove, project::remove)
+        .on(api::node::NodeList, node::list)
+        .on(api::node::NodeGet, node::get)
+        .on(api::node::NodeUpdate, node::update)
+        .on(api::node::NodeCordon, node::cordon)
+        .on(api::node::NodeUncordon, node::uncordon)
+        .on(api::node::NodeDrain, node::drain)
+        .on(api::node::NodeRemove, node::remove)
+        .on(api::node::JoinTokenList, node::token_list)
+        .on(api::node::JoinTokenCreate, node::token_create)
+        .on(api::node::JoinTokenRevoke, node::token_revoke)
+        .on_public(api::node::Join, node::join)
+        .on(api::task::TaskList, task::list)
+        .on(api::task::TaskSubmit, task::submit)
+        .on(api::task::TaskSubmitBatch, task::submit_batch)
+        .on(api::task::TaskGet, task::get)
+        .on(api::task::TaskKill, task::kill)
+        .on(api::task::TaskRemove, task::remove)
+        .on(api::task::TaskLogs, task::logs)
+        .on(api::task::TaskExplain, task::explain)
+        .on(api::task::RunList, task::runs)
+        .on(api::operation::OperationList, operation::list)
+        .on(api::operation::OperationGet, operation::get)
+        .on(api::operation::OperationCancel, operation::cancel)
+        .on(api::record::EventList, record::events)
+        .on(api::record::AuditList, record::audit)
+        .on(api::record::AuditVerify, record::verify)
+}

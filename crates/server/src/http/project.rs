@@ -1,0 +1,54 @@
+//! Projects.
+
+use hostler_api::project::{
+    ProjectCreate, ProjectGet, ProjectList, ProjectRemove, ProjectUpdate, ProjectView,
+};
+use hostler_api::{Listing, Nothing};
+use hostler_model::{Error, Project};
+
+use super::{Answer, App, Call, page, view};
+
+pub(crate) async fn list(
+    app: App,
+    call: Call<ProjectList>,
+) -> Result<Answer<Listing<ProjectView>>, Error> {
+    let after = page::after(call.query.cursor.as_deref())?;
+    let limit = page::limit(call.query.limit)?;
+    let projects = app.control().project_list(&call.cx, after.as_deref(), limit).await?;
+    Ok(Answer::new(page::listing(projects, view::project)))
+}
+
+pub(crate) async fn create(
+    app: App,
+    call: Call<ProjectCreate>,
+) -> Result<Answer<ProjectView>, Error> {
+    let project =
+        app.control().project_create(&call.cx, call.body.name, call.body.description).await?;
+    let location = format!("/api/v1/projects/{}", project.name);
+    Ok(shown(project).with_location(location))
+}
+
+pub(crate) async fn get(_: App, call: Call<ProjectGet>) -> Result<Answer<ProjectView>, Error> {
+    Ok(shown(call.project().clone()))
+}
+
+pub(crate) async fn update(
+    app: App,
+    call: Call<ProjectUpdate>,
+) -> Result<Answer<ProjectView>, Error> {
+    let description = call.body.description.clone();
+    let updated =
+        app.control().project_update(&call.cx, call.project(), description, call.expected).await?;
+    Ok(shown(updated))
+}
+
+pub(crate) async fn remove(app: App, call: Call<ProjectRemove>) -> Result<Answer<Nothing>, Error> {
+    let project = app.control().project_resolve(&call.path.project).await?;
+    app.control().project_remove(&call.cx, &project, call.expected).await?;
+    Ok(Answer::new(Nothing {}))
+}
+
+fn shown(project: Project) -> Answer<ProjectView> {
+    let generation = project.generation;
+    Answer::new(view::project(project)).with_generation(generation)
+}

@@ -1,0 +1,52 @@
+//! API tokens.
+
+use hostler_api::token::{
+    TokenCreate, TokenCreatedView, TokenGet, TokenList, TokenRevoke, TokenView,
+};
+use hostler_api::{Listing, Nothing};
+use hostler_control::NewToken;
+use hostler_model::{Error, TokenId};
+
+use super::{Answer, App, Call, page, view};
+
+pub(crate) async fn list(
+    app: App,
+    call: Call<TokenList>,
+) -> Result<Answer<Listing<TokenView>>, Error> {
+    let after = page::after(call.query.cursor.as_deref())?;
+    let limit = page::limit(call.query.limit)?;
+    let tokens = app.control().token_list(&call.cx, after.as_deref(), limit).await?;
+    Ok(Answer::new(page::listing(tokens, view::token)))
+}
+
+pub(crate) async fn create(
+    app: App,
+    call: Call<TokenCreate>,
+) -> Result<Answer<TokenCreatedView>, Error> {
+    let new = NewToken {
+        name: call.body.name,
+        user: call.body.user,
+        role: call.body.role,
+        project: call.body.project,
+        ttl: call.body.ttl,
+    };
+    let (detail, secret) = app.control().token_create(&call.cx, new).await?;
+    let location = format!("/api/v1/tokens/{}", detail.token.id);
+    let created =
+        TokenCreatedView { token: view::token(detail), secret: secret.expose().to_owned() };
+    Ok(Answer::new(created).with_location(location))
+}
+
+pub(crate) async fn get(app: App, call: Call<TokenGet>) -> Result<Answer<TokenView>, Error> {
+    let detail = app.control().token_get(&call.cx, id(&call.path.token)?).await?;
+    Ok(Answer::new(view::token(detail)))
+}
+
+pub(crate) async fn revoke(app: App, call: Call<TokenRevoke>) -> Result<Answer<Nothing>, Error> {
+    app.control().token_revoke(&call.cx, id(&call.path.token)?).await?;
+    Ok(Answer::new(Nothing {}))
+}
+
+fn id(given: &str) -> Result<TokenId, Error> {
+    given.parse().map_err(|_| Error::not_found("token", given))
+}

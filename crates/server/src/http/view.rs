@@ -1,0 +1,322 @@
+//! From records to what callers see. Every field is named, so a new one cannot be forgotten or leak.
+
+use hostler_api::node::{CordonView, JoinTokenState, JoinTokenView, NodeView};
+use hostler_api::operation::OperationView;
+use hostler_api::project::ProjectView;
+use hostler_api::record::{AuditView, EventView};
+use hostler_api::session::{ProjectRole, WebSessionView, WhoamiView};
+use hostler_api::system::{ReconcilerView, ServerView};
+use hostler_api::task::{
+    Explanation, LogLine, NodeExplanation, RunView, TaskRef, TaskStatus, TaskView,
+};
+use hostler_api::token::TokenView;
+use hostler_api::user::{MemberView, UserView};
+use hostler_base::reconcile::{Activity, Status};
+use hostler_control::{MemberDetail, OutputItem, TaskDetail, TokenDetail, UserDetail};
+use hostler_model::{
+    AuditEntry, Caller, Credential, Desired, Event, JoinToken, Name, Node, Operation, Project, Run,
+    RunState, Scope, ServerId, ServerRegistration, TaskState, Timestamp, WebSession,
+};
+
+pub(crate) fn user(detail: UserDetail) -> UserView {
+    let principal = detail.principal;
+    UserView {
+        id: principal.id,
+        name: principal.name,
+        kind: principal.kind,
+        role: detail.role,
+        is_disabled: principal.is_disabled,
+        generation: principal.generation.get(),
+        time_created: principal.time_created,
+        time_modified: principal.time_modified,
+    }
+}
+
+pub(crate) fn member(detail: MemberDetail) -> MemberView {
+    MemberView { user: detail.principal.name, id: detail.principal.id, role: detail.role }
+}
+
+pub(crate) fn token(detail: TokenDetail) -> TokenView {
+    let token = detail.token;
+    TokenView {
+        id: token.id,
+        name: token.name,
+        user: detail.user,
+        role: token.role_max,
+        project: detail.project.map(|name| name.to_string()),
+        is_revoked: token.time_revoked.is_some(),
+        time_created: token.time_created,
+        time_expires: token.time_expires,
+        time_last_used: token.time_last_used,
+    }
+}
+
+pub(crate) fn whoami(caller: &Caller, csrf_token: Option<String>) -> WhoamiView {
+    let bound = caller.bindings.iter().filter_map(|binding| match binding.scope {
+        Scope::Global => None,
+        Scope::Project(id) => Some(id),
+    });
+    let projects: Vec<_> = match caller.visible_projects() {
+        Some(visible) => visible,
+        None => bound.collect(),
+    };
+    let roles = projects.into_iter().filter_map(|project| {
+        let role = caller.role_in(Scope::Project(project))?;
+        Some(ProjectRole { project, role })
+    });
+    WhoamiView {
+        id: caller.principal_id,
+        name: caller.name.clone(),
+        kind: caller.kind,
+        role: caller.role_in(Scope::Global),
+        projects: roles.collect(),
+        csrf_token,
+    }
+}
+
+pub(crate) fn web_session(session: WebSession, caller: &Caller) -> WebSessionView {
+    WebSessionView {
+        id: session.id,
+        user_agent: session.user_agent,
+        is_current: caller.credential == Credential::WebSession(session.id),
+        time_created: session.time_created,
+        time_last_used: session.time_last_used,
+        time_expires: session.time_expires,
+    }
+}
+
+pub(crate) fn project(project: Project) -> ProjectView {
+    ProjectView {
+        id: project.id,
+        name: project.name,
+        description: project.description,
+        generation: project.generation.get(),
+        time_created: project.time_created,
+        time_modified: project.time_modified,
+    }
+}
+
+pub(crate) fn node(node: Node) -> NodeView {
+    let (applied, seen, metrics) = match node.lease {
+        Some(lease) => (lease.applied_generation.get(), Some(lease.time_seen), lease.metrics),
+        None => (0, None, None),
+    };
+    NodeView {
+        id: node.id,
+        name: node.name,
+        labels: node.labels,
+        state: node.state,
+        cordon: node.cordon.map(|cordon| CordonView {
+            reason: cordon.reason,
+            is_draining: cordon.is_draining,
+            time: cordon.time,
+        }),
+        facts: node.facts,
+        metrics,
+        agent_version: node.agent_version,
+        generation: node.generation.get(),
+        desired_generation: node.desired_generation.get(),
+        applied_generation: applied,
+        time_created: node.time_created,
+        time_seen: seen,
+        time_state: node.time_state,
+    }
+}
+
+pub(crate) fn join_token(token: JoinToken, now: Timestamp) -> JoinTokenView {
+    let state = if token.time_used.is_some() {
+        JoinTokenState::Used
+    } else if token.time_revoked.is_some() {
+        JoinTokenState::Revoked
+    } else if now >= token.time_expires {
+        JoinTokenState::Expired
+    } else {
+        JoinTokenState::Unused
+    };
+    JoinTokenView {
+        id: token.id,
+        name: token.node_name,
+        labels: token.labels,
+        state,
+        used_by: token.used_by,
+        time_created: token.time_created,
+        time_expires: token.time_expires,
+    }
+}
+
+pub(crate) fn task(detail: TaskDetail) -> TaskView {
+    let message = task_message(&detail.workload.state, detail.node.as_ref());
+    let workload = detail.workload;
+    let pid = detail.run.as_ref().and_then(run_pid);
+    let status = TaskStatus {
+        state: workload.state.kind(),
+        message,
+        is_stopping: workload.desired == Desired::Stop && !workload.state.is_settled(),
+        node: detail.node,
+        run: detail.run.as_ref().map(|run| run.id),
+        pid,
+        exit: workload.state.exit().cloned(),
+        time_started: detail.run.as_ref().and_then(|run| run.time_started),
+        time_ended: workload.time_ended,
+    };
+    TaskView {
+        id: workload.id,
+        name: workload.name,
+        project: detail.project,
+        spec: workload.spec,
+        status,
+        created_by: detail.created_by,
+        generation: workload.generation.get(),
+        time_created: workload.time_created,
+        time_modified: workload.time_modified,
+    }
+}
+
+pub(crate) fn task_ref(detail: TaskDetail) -> TaskRef {
+    TaskRef { id: detail.workload.id, name: detail.workload.name }
+}
+
+fn task_message(state: &TaskState, node: Option<&Name>) -> String {
+    let place = node.map_or_else(|| "a node".to_owned(), |name| format!("node `{name}`"));
+    match state {
+        TaskState::Pending => "waiting for a node; `hostler explain` says why".to_owned(),
+        TaskState::Assigning { .. } => format!("given to {place}, not started yet"),
+        TaskState::Running { .. } => format!("running on {place}"),
+        TaskState::Completed { exit, .. } | TaskState::Failed { exit, .. } => exit.to_string(),
+        TaskState::Killed { exit: Some(exit), .. } => exit.to_string(),
+        TaskState::Killed { exit: None, .. } => "stopped before it started".to_owned(),
+        TaskState::Lost { why, .. } => why.clone(),
+    }
+}
+
+fn run_pid(run: &Run) -> Option<u32> {
+    match run.state {
+        RunState::Running { pid, .. } => Some(pid),
+        RunState::Assigned | RunState::Exited { .. } | RunState::Lost { .. } => None,
+    }
+}
+
+pub(crate) fn run(run: Run) -> RunView {
+    let pid = run_pid(&run);
+    let exit = match &run.state {
+        RunState::Exited { exit } => Some(exit.clone()),
+        RunState::Assigned | RunState::Running { .. } | RunState::Lost { .. } => None,
+    };
+    RunView {
+        id: run.id,
+        attempt: run.attempt,
+        node_id: run.node_id,
+        state: run.state.kind(),
+        pid,
+        exit,
+        time_created: run.time_created,
+        time_started: run.time_started,
+        time_ended: run.time_ended,
+    }
+}
+
+pub(crate) fn explanation(explained: hostler_control::Explanation) -> Explanation {
+    let nodes = explained.nodes.into_iter().map(|node| NodeExplanation {
+        node: node.node,
+        is_fitting: node.reasons.is_empty(),
+        reasons: node.reasons,
+        labels: node.labels,
+    });
+    Explanation {
+        state: explained.state,
+        summary: explained.summary,
+        nodes: nodes.collect(),
+        hints: explained.hints,
+    }
+}
+
+pub(crate) fn log_line(item: OutputItem) -> LogLine {
+    use base64::Engine;
+    match item {
+        OutputItem::Data { stream, time, bytes, cursor } => LogLine::Data {
+            stream,
+            time,
+            data: base64::engine::general_purpose::STANDARD.encode(bytes),
+            cursor,
+        },
+        OutputItem::Gap(detail) => LogLine::Gap { detail },
+        OutputItem::End { complete } => LogLine::End { complete },
+    }
+}
+
+pub(crate) fn operation(operation: Operation) -> OperationView {
+    OperationView {
+        id: operation.id,
+        plan: operation.plan,
+        state: operation.state,
+        steps: operation.steps,
+        error: operation.error,
+        is_cancel_requested: operation.is_cancel_requested,
+        created_by: operation.created_by,
+        generation: operation.generation.get(),
+        time_created: operation.time_created,
+        time_modified: operation.time_modified,
+        time_ended: operation.time_ended,
+    }
+}
+
+pub(crate) fn event(event: Event) -> EventView {
+    let sequence = event.sequence;
+    let event = event.event;
+    EventView {
+        sequence,
+        kind: event.kind,
+        time: event.time,
+        project: event.project_id,
+        object: event.object,
+        actor: event.actor,
+        message: event.message,
+    }
+}
+
+pub(crate) fn audit(entry: AuditEntry) -> AuditView {
+    let hash = entry.hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    let sequence = entry.sequence;
+    let entry = entry.entry;
+    AuditView {
+        sequence,
+        time: entry.time,
+        actor: entry.actor,
+        action: entry.action,
+        object: entry.object,
+        project: entry.project_id,
+        request_id: entry.request_id,
+        source: entry.source,
+        detail: entry.detail,
+        hash,
+    }
+}
+
+pub(crate) fn server(server: ServerRegistration, current: ServerId) -> ServerView {
+    ServerView {
+        id: server.id,
+        name: server.name,
+        version: server.version,
+        api_address: server.api_address,
+        agent_address: server.agent_address,
+        is_current: server.id == current,
+        time_started: server.time_started,
+        time_seen: server.time_seen,
+    }
+}
+
+pub(crate) fn reconciler(status: Status) -> ReconcilerView {
+    ReconcilerView {
+        name: status.name,
+        description: status.description,
+        period_seconds: status.period.duration().as_secs_f64(),
+        is_running: matches!(status.activity, Activity::Running { .. }),
+        passes: status.passes,
+        errors: status.consecutive_errors,
+        panics: status.panics,
+        time_last_started: status.time_last_started,
+        seconds_last: status.duration_last.unwrap_or_default().duration().as_secs_f64(),
+        error_last: status.error_last,
+        report: status.report_last,
+    }
+}

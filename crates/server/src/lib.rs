@@ -1,0 +1,17 @@
+//! The transports of the control plane: the HTTP API with its dashboard and documentation, and the
+//! sessions of agents. The only crate that knows status codes; what the system does is in `control`.
+//!
+//! Reading order is the order of the modules below.
+
+pub mod config;
+pub mod metrics;
+
+pub mod tls;
+
+pub mod grpc;
+pub mod http;
+mod web;
+
+mod run;
+
+pub use run::{Running, StartError, open_store, start};

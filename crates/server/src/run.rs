@@ -1,0 +1,249 @@
+//! A whole server: from its configuration to listeners and reconcilers, and back down in order.
+//!
+//! Starting waits for the database as long as it takes (it may be starting as well), migrates it,
+//! makes sure that the authority and the default project exist, and only then listens. Stopping goes
+//! through the phases of [`Shutdown`]: listeners, sessions, reconcilers; then the registration is taken
+//! back. None of it is needed for correctness: a server may be killed at any time.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hostler_base::backoff::Backoff;
+use hostler_base::chain::chain;
+use hostler_base::reconcile::Driver;
+use hostler_base::shutdown::{OnError, Phase, Shutdown};
+use hostler_base::{Clock, Ids};
+use hostler_control::{Boot, BootError, Control};
+use hostler_store::{OpenOptions, Store};
+use hostler_trust::certificate::Identity;
+use hostler_trust::{Fingerprint, SecretToken};
+use tokio::net::TcpListener;
+
+use crate::config::{ConfigError, ServerConfig};
+use crate::grpc::{Peers, serve_agents};
+use crate::http::{App, AppParts, MountError, metrics_router, router, serve_http};
+use crate::metrics::Metrics;
+use crate::tls::ServerTls;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("the configuration cannot be used")]
+    Config(#[from] ConfigError),
+    #[error("the data directory cannot be made")]
+    DataDir(#[from] hostler_base::fs::Error),
+    #[error("the database cannot be used")]
+    Store(#[from] hostler_store::Error),
+    #[error("the installation cannot be prepared")]
+    Boot(#[from] BootError),
+    #[error("a server certificate cannot be made")]
+    Certificate(#[from] hostler_trust::authority::Error),
+    #[error("TLS cannot be set up")]
+    Tls(#[from] hostler_trust::tls::Error),
+    #[error(
+        "{address} cannot be listened on; is another server running? choose another with {flag}"
+    )]
+    Listen {
+        address: SocketAddr,
+        flag: &'static str,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the API is incomplete")]
+    Mount(#[from] MountError),
+    #[error("the server cannot be registered")]
+    Register(#[source] hostler_model::Error),
+    #[error("stopped before the start was complete")]
+    Stopped,
+}
+
+/// A server that runs.
+pub struct Running {
+    pub control: Control,
+    pub api: SocketAddr,
+    pub agents: SocketAddr,
+    pub fingerprint: Fingerprint,
+    /// To be shown once, while there is no admin.
+    pub setup_code: Option<SecretToken>,
+}
+
+/// Prepares the database: what `hostler server migrate` does, and every start.
+pub async fn open_store(
+    config: &ServerConfig,
+    clock: &Clock,
+    shutdown: &Shutdown,
+) -> Result<Store, StartError> {
+    hostler_base::fs::create_dir(&config.data_dir, 0o700)?;
+    let url = config.database_url();
+    let mut backoff =
+        Backoff::new(Duration::from_millis(200), Duration::from_secs(5), Duration::MAX);
+    loop {
+        let opened = async {
+            let store = Store::open(&url, OpenOptions::default()).await?;
+            store.migrate().await?;
+            Ok::<_, hostler_store::Error>(store)
+        };
+        match opened.await {
+            Ok(store) => return Ok(store),
+            Err(error) if error.is_transient() => {
+                tracing::warn!(error = %chain(&error), "waiting for the database");
+                tokio::select! {
+                    () = clock.sleep(backoff.next_delay()) => {}
+                    () = shutdown.requested() => return Err(StartError::Stopped),
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Starts a server. What it spawned ends when `shutdown` runs; then call [`Running::close`].
+pub async fn start(
+    config: &ServerConfig,
+    version: &str,
+    clock: Clock,
+    shutdown: &Shutdown,
+) -> Result<Running, StartError> {
+    let store = open_store(config, &clock, shutdown).await?;
+    let master_key = config.master_key()?;
+    let (api_listener, api) = listen(config.listen, "--listen").await?;
+    let (agent_listener, agents) = listen(config.agent_listen, "--agent-listen").await?;
+    let (api_address, agent_address) = (config.advertised(api), config.advertised(agents));
+    let ids = Ids::system();
+    let boot = Boot {
+        store,
+        clock: clock.clone(),
+        ids: ids.clone(),
+        config: config.control(agent_address.clone()),
+        master_key,
+        server_name: config.server_name(),
+    };
+    let control = boot.run().await?;
+    let metrics = Metrics::new(version);
+    let identity = identity(config, &control)?;
+    let public = ServerTls::public(&identity)?;
+    let mutual = ServerTls::of(mutual_config(&control, &identity)?);
+    let sessions = shutdown.tasks(Phase::Sessions);
+    let peers =
+        Arc::new(Peers::new(control.authority().certificate().clone(), identity, sessions.clone()));
+    control.set_peers(Arc::clone(&peers) as Arc<dyn hostler_control::PeerLinks>);
+    let listeners = shutdown.tasks(Phase::Listeners);
+    let app = App::new(AppParts {
+        control: control.clone(),
+        ids,
+        metrics: metrics.clone(),
+        rates: config.rates(),
+        streams_max: config.limits.streams as usize,
+        version: version.to_owned(),
+        api_address: api_address.clone(),
+        stopping: listeners.token(),
+    });
+    let api_router = router(app.clone())?;
+    control.register(api_address, agent_address, version).await.map_err(StartError::Register)?;
+    let driver = Driver::new(shutdown.tasks(Phase::Reconcilers), clock.clone())
+        .with_observer(metrics.reconciler_observer());
+    control.start(driver);
+    if let Some(address) = config.metrics_listen {
+        let (listener, _) = listen(address, "--metrics-listen").await?;
+        let (tasks, clock) = (listeners.clone(), clock.clone());
+        let (router, limits) = (metrics_router(app), config.connection_limits());
+        listeners.spawn("metrics listener", OnError::Shutdown, async move {
+            serve_http(router, listener, None, limits, &tasks, clock).await;
+        });
+    }
+    let (tasks, limits, tls) = (listeners.clone(), config.connection_limits(), public.clone());
+    let http_clock = clock.clone();
+    listeners.spawn("api listener", OnError::Shutdown, async move {
+        serve_http(api_router, api_listener, Some(tls), limits, &tasks, http_clock).await;
+    });
+    let (agent_control, agent_tls, agent_tasks) =
+        (control.clone(), mutual.clone(), sessions.clone());
+    sessions.spawn("agent listener", OnError::Shutdown, async move {
+        serve_agents(agent_control, agent_listener, agent_tls, agent_tasks).await
+    });
+    let renewal =
+        Renewal { config: config.clone(), control: control.clone(), public, mutual, peers };
+    shutdown.tasks(Phase::Reconcilers).spawn_until_cancelled(
+        "certificate renewal",
+        OnError::Log,
+        renewal.run(clock),
+    );
+    let setup_code = control.setup_code_issue().await.map_err(StartError::Register)?;
+    let fingerprint = control.authority().fingerprint();
+    tracing::info!(server_id = %control.server_id(), %api, %agents, %fingerprint, "server started");
+    Ok(Running { control, api, agents, fingerprint, setup_code })
+}
+
+impl Running {
+    /// Takes the registration back and closes the database, after everything else has stopped.
+    pub async fn close(self) {
+        if let Err(error) = self.control.unregister().await {
+            tracing::warn!(error = %chain(&error), "registration could not be taken back");
+        }
+        self.control.store().close().await;
+    }
+}
+
+async fn listen(
+    address: SocketAddr,
+    flag: &'static str,
+) -> Result<(TcpListener, SocketAddr), StartError> {
+    let failed = |source| StartError::Listen { address, flag, source };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let bound = listener.local_addr().map_err(failed)?;
+    Ok((listener, bound))
+}
+
+fn identity(config: &ServerConfig, control: &Control) -> Result<Identity, StartError> {
+    let names = config.certificate_names();
+    let ttl = control.config().server_certificate_ttl;
+    let (_, identity) = control.authority().issue_server(
+        control.server_id(),
+        &names,
+        control.clock().now(),
+        ttl,
+    )?;
+    Ok(identity)
+}
+
+fn mutual_config(
+    control: &Control,
+    identity: &Identity,
+) -> Result<rustls::ServerConfig, StartError> {
+    let mut config =
+        hostler_trust::tls::server_mutual(identity, control.authority().certificate())?;
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    Ok(config)
+}
+
+/// Replaces the server's certificate well before it expires.
+struct Renewal {
+    config: ServerConfig,
+    control: Control,
+    public: ServerTls,
+    mutual: ServerTls,
+    peers: Arc<Peers>,
+}
+
+impl Renewal {
+    async fn run(self, clock: Clock) {
+        let every = self.control.config().server_certificate_ttl / 2;
+        loop {
+            clock.sleep(every).await;
+            match self.renew() {
+                Ok(()) => tracing::info!("server certificate renewed"),
+                Err(error) => {
+                    tracing::error!(error = %chain(&error), "server certificate could not be renewed")
+                }
+            }
+        }
+    }
+
+    fn renew(&self) -> Result<(), StartError> {
+        let identity = identity(&self.config, &self.control)?;
+        self.public.replace_public(&identity)?;
+        self.mutual.replace(mutual_config(&self.control, &identity)?);
+        self.peers.replace_identity(identity);
+        Ok(())
+    }
+}

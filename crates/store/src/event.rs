@@ -1,0 +1,194 @@
+//! The journal: events and audit entries, numbered in commit order.
+//!
+//! `journal_append` comes last in a transaction. It takes the one head row, which makes writers of
+//! the journal wait for each other until they commit, and so a reader who has seen number `n` can
+//! never later see a smaller one. Numbers have no gaps: those of a transaction that fails are given
+//! out again.
+//!
+//! Compaction removes old events and raises the *floor*, the number of the newest event that is gone.
+//! A cursor below the floor has missed something. Audit entries are never removed.
+
+use hostler_model::{
+    Actor, Event, EventKind, Limit, NewAuditEntry, NewEvent, ObjectKind, ObjectRef, Page,
+    ProjectId, Timestamp,
+};
+
+use crate::select::Select;
+use crate::value::{Row, Value, params};
+use crate::{Conn, Error, Tx};
+
+/// Events removed by one call of `event_compact` at most.
+const COMPACT_MAX: u64 = 10_000;
+
+macro_rules! columns {
+    () => {
+        "sequence, kind, project_id, object_kind, object_id, object_name, actor_kind, actor_name, message, time_created"
+    };
+}
+
+/// Which events to list.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EventFilter<'a> {
+    /// Only of these projects; `None` is all.
+    pub visible: Option<&'a [ProjectId]>,
+    /// With `visible`: also events that belong to no project.
+    pub include_global: bool,
+    /// Only of this project.
+    pub project: Option<ProjectId>,
+    /// Only of these kinds; empty is all.
+    pub kinds: &'a [EventKind],
+    pub object_kind: Option<ObjectKind>,
+    pub object_id: Option<&'a str>,
+}
+
+fn decode(row: &Row) -> Result<Event, Error> {
+    let mut columns = row.columns("event");
+    Ok(Event {
+        sequence: columns.number()?,
+        event: NewEvent {
+            kind: columns.parse()?,
+            project_id: columns.opt_parse()?,
+            object: ObjectRef {
+                kind: columns.parse()?,
+                id: columns.text()?,
+                name: columns.text()?,
+            },
+            actor: Actor { kind: columns.parse()?, name: columns.text()? },
+            message: columns.text()?,
+            time: columns.time()?,
+        },
+    })
+}
+
+fn filtered(filter: EventFilter<'_>) -> Select {
+    let mut select = Select::new(concat!("SELECT ", columns!(), " FROM event"))
+        .and_some("project_id =", filter.project)
+        .and_some("object_kind =", filter.object_kind.map(ObjectKind::label))
+        .and_some("object_id =", filter.object_id);
+    select = match (filter.visible, filter.include_global) {
+        (None, _) => select,
+        (Some([only]), false) => select.and_value("project_id =", *only),
+        // Hidden from the planner, so that it walks the numbers and stops at the limit instead of
+        // sorting every event of many projects.
+        (Some(many), include_global) => {
+            let global = include_global.then(|| Value::from(""));
+            let values = many.iter().map(|id| Value::from(*id)).chain(global);
+            select.and_in("COALESCE(project_id, '')", values)
+        }
+    };
+    if !filter.kinds.is_empty() {
+        select = select.and_in("kind", filter.kinds.iter().map(|k| k.label()));
+    }
+    select
+}
+
+impl Conn {
+    /// Events after number `after`, oldest first.
+    pub async fn event_list(
+        &mut self,
+        filter: EventFilter<'_>,
+        after: u64,
+        limit: Limit,
+    ) -> Result<Vec<Event>, Error> {
+        let (sql, params) = filtered(filter)
+            .and_value("sequence >", after)
+            .first("sequence", u64::from(limit.get()));
+        let rows = self.query(sql, params).await?;
+        rows.iter().map(decode).collect()
+    }
+
+    /// Events before number `before`, newest first; the page's key is the number to go on from.
+    pub async fn event_list_recent(
+        &mut self,
+        filter: EventFilter<'_>,
+        before: Option<u64>,
+        limit: Limit,
+    ) -> Result<Page<Event>, Error> {
+        let (sql, params) =
+            filtered(filter).and_some("sequence <", before).page("sequence DESC", limit);
+        let rows = self.query(sql, params).await?;
+        let events = rows.iter().map(decode).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page::from_rows(events, limit, |e| e.sequence.to_string()))
+    }
+
+    /// The newest number that is gone (0 when none is), and the newest that was given.
+    pub async fn event_bounds(&mut self) -> Result<(u64, u64), Error> {
+        let row = self
+            .query_one(
+                "SELECT event_floor, event_sequence FROM journal_head WHERE id = 'journal'",
+                Vec::new(),
+            )
+            .await?
+            .ok_or_else(|| Error::corrupt("the head of the journal is missing"))?;
+        let mut columns = row.columns("journal_head");
+        Ok((columns.number()?, columns.number()?))
+    }
+}
+
+impl Tx<'_> {
+    /// Numbers and stores events and audit entries. Call it last in the transaction.
+    pub async fn journal_append(
+        &mut self,
+        events: &[NewEvent],
+        audit: &[NewAuditEntry],
+    ) -> Result<(), Error> {
+        if events.is_empty() && audit.is_empty() {
+            return Ok(());
+        }
+        let row = self
+            .query_one(
+                "UPDATE journal_head SET event_sequence = event_sequence + $1, audit_sequence = audit_sequence + $2 WHERE id = 'journal' RETURNING event_sequence, audit_sequence, audit_hash",
+                params![events.len() as u64, audit.len() as u64],
+            )
+            .await?
+            .ok_or_else(|| Error::corrupt("the head of the journal is missing"))?;
+        let mut columns = row.columns("journal_head");
+        let event_first = columns.number()? - events.len() as u64 + 1;
+        let audit_first = columns.number()? - audit.len() as u64 + 1;
+        let hash = columns.blob()?;
+        let rows = (event_first..)
+            .zip(events)
+            .map(|(sequence, e)| {
+                params![
+                    sequence,
+                    e.kind.label(),
+                    e.project_id,
+                    e.object.kind.label(),
+                    &e.object.id,
+                    &e.object.name,
+                    e.actor.kind.label(),
+                    &e.actor.name,
+                    &e.message,
+                    e.time
+                ]
+            })
+            .collect();
+        self.insert_many(concat!("INSERT INTO event (", columns!(), ")"), rows).await?;
+        if !audit.is_empty() {
+            self.audit_append(audit_first, hash, audit).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes events older than `before`, but keeps the newest `keep_min`; returns how many went.
+    /// Call it again while that is not 0.
+    pub async fn event_compact(&mut self, before: Timestamp, keep_min: u64) -> Result<u64, Error> {
+        let (floor, head) = self.event_bounds().await?;
+        let last = head.saturating_sub(keep_min).min(floor + COMPACT_MAX);
+        let first_kept = self
+            .query_one(
+                "SELECT sequence FROM event WHERE sequence > $1 AND sequence <= $2 AND time_created >= $3 ORDER BY sequence LIMIT 1",
+                params![floor, last, before],
+            )
+            .await?
+            .map(|row| row.columns("event").number())
+            .transpose()?;
+        let cut = first_kept.map_or(last, |n| n.saturating_sub(1));
+        if cut <= floor {
+            return Ok(0);
+        }
+        self.execute("UPDATE journal_head SET event_floor = $1 WHERE id = 'journal'", params![cut])
+            .await?;
+        self.execute("DELETE FROM event WHERE sequence <= $1", params![cut]).await
+    }
+}

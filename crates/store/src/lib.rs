@@ -1,0 +1,72 @@
+//! The only crate with SQL: every row of the control plane, on SQLite, PostgreSQL and CockroachDB.
+//!
+//! [`Store`] is a concrete struct that everybody clones. Writing happens in [`Store::tx`], on a
+//! [`Tx`]; reading there too, or on a [`Reader`] from [`Store::read`]. Methods are noun-first, one file
+//! per noun, and speak `model` types only. SQL is written once, in what the three databases share; the
+//! few places where they differ ask [`Store::dialect`] in the open.
+//!
+//! Every mutable row has a generation, and every update says which one it expects ([`Update`]). Lists
+//! are keyset-paged. The schema and its migrations are in `schema/` at the root of the repository.
+//!
+//! Reading order is the order of the modules below.
+
+mod error;
+mod value;
+
+mod conn;
+mod select;
+mod stats;
+mod store;
+mod update;
+mod writer;
+
+mod dump;
+mod migrate;
+
+mod audit;
+mod event;
+mod idempotency;
+mod join;
+mod lease;
+mod node;
+mod node_lease;
+mod operation;
+mod placement;
+mod principal;
+mod project;
+mod run;
+mod server;
+mod setting;
+mod token;
+mod web_session;
+mod workload;
+
+pub use audit::AuditFilter;
+pub use conn::{Conn, Reader, Tx};
+pub use error::{Cause, ConflictReason, Error};
+pub use event::EventFilter;
+pub use idempotency::Claim;
+pub use node::NodeFilter;
+pub use node_lease::{Attach, LeaseRenewal};
+pub use operation::OperationFilter;
+pub use placement::{FeedEntry, NodeUsage};
+pub use stats::{Stats, TxStats};
+pub use store::{OpenOptions, Store};
+pub use update::Update;
+pub use workload::WorkloadFilter;
+
+/// Which database is behind a store. CockroachDB speaks PostgreSQL's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+impl Dialect {
+    pub const fn label(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => "sqlite",
+            Dialect::Postgres => "postgres",
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Projects. A project can only go once no workload is left in it; its role bindings and the tokens
+//! that were tied to it go with it.
+
+use hostler_model::{Generation, Limit, Name, Page, Project, ProjectId};
+
+use crate::select::Select;
+use crate::value::{Row, params};
+use crate::{Conn, Error, Tx, Update};
+
+macro_rules! columns {
+    () => {
+        "id, name, description, generation, time_created, time_modified"
+    };
+}
+
+const PROBE: &str = "SELECT generation FROM project WHERE id = $1";
+
+fn decode(row: &Row) -> Result<Project, Error> {
+    let mut columns = row.columns("project");
+    Ok(Project {
+        id: columns.parse()?,
+        name: columns.parse()?,
+        description: columns.text()?,
+        generation: columns.generation()?,
+        time_created: columns.time()?,
+        time_modified: columns.time()?,
+    })
+}
+
+impl Conn {
+    pub async fn project_get(&mut self, id: ProjectId) -> Result<Option<Project>, Error> {
+        let sql = concat!("SELECT ", columns!(), " FROM project WHERE id = $1");
+        let row = self.query_one(sql, params![id]).await?;
+        row.as_ref().map(decode).transpose()
+    }
+
+    pub async fn project_by_name(&mut self, name: &Name) -> Result<Option<Project>, Error> {
+        let sql = concat!("SELECT ", columns!(), " FROM project WHERE name = $1");
+        let row = self.query_one(sql, params![name]).await?;
+        row.as_ref().map(decode).transpose()
+    }
+
+    /// By name. `visible` limits the list to these projects; `None` lists all.
+    pub async fn project_list(
+        &mut self,
+        visible: Option<&[ProjectId]>,
+        after: Option<&str>,
+        limit: Limit,
+    ) -> Result<Page<Project>, Error> {
+        let mut select =
+            Select::new(concat!("SELECT ", columns!(), " FROM project")).and_some("name >", after);
+        if let Some(visible) = visible {
+            select = select.and_in("id", visible.iter().copied());
+        }
+        let (sql, params) = select.page("name", limit);
+        let rows = self.query(sql, params).await?;
+        let projects = rows.iter().map(decode).collect::<Result<Vec<_>, _>>()?;
+        Ok(Page::from_rows(projects, limit, |p| p.name.to_string()))
+    }
+}
+
+impl Tx<'_> {
+    /// `Error::Conflict` when the name is taken.
+    pub async fn project_insert(&mut self, project: &Project) -> Result<(), Error> {
+        self.execute(
+            concat!("INSERT INTO project (", columns!(), ") VALUES ($1, $2, $3, $4, $5, $6)"),
+            params![
+                project.id,
+                &project.name,
+                &project.description,
+                project.generation,
+                project.time_created,
+                project.time_modified
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Writes the record with the generation after `expected`.
+    pub async fn project_update(
+        &mut self,
+        project: &Project,
+        expected: Generation,
+    ) -> Result<Update, Error> {
+        self.conditional(
+            "UPDATE project SET name = $3, description = $4, generation = $5, time_modified = $6 WHERE id = $1 AND generation = $2",
+            params![
+                project.id,
+                expected,
+                &project.name,
+                &project.description,
+                expected.next(),
+                project.time_modified
+            ],
+            PROBE,
+            project.id,
+        )
+        .await
+    }
+
+    /// `Error::Conflict` while workloads are left in the project.
+    pub async fn project_delete(
+        &mut self,
+        id: ProjectId,
+        expected: Generation,
+    ) -> Result<Update, Error> {
+        let row = self.query_one(PROBE, params![id]).await?;
+        let Some(row) = row else {
+            return Ok(Update::Missing);
+        };
+        let current = row.columns("project").generation()?;
+        if current != expected {
+            return Ok(Update::Stale { current });
+        }
+        let used = self
+            .query_one("SELECT 1 FROM workload WHERE project_id = $1 LIMIT 1", params![id])
+            .await?;
+        if used.is_some() {
+            return Err(Error::in_use("project"));
+        }
+        for sql in [
+            "DELETE FROM role_binding WHERE scope = $1",
+            "DELETE FROM token WHERE project_id = $1",
+            "DELETE FROM project WHERE id = $1",
+        ] {
+            self.execute(sql, params![id]).await?;
+        }
+        Ok(Update::Updated)
+    }
+}

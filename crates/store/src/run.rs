@@ -1,0 +1,119 @@
+//! Runs: one execution attempt each. A report is applied only over the report generation it was
+//! compared with, so a late or repeated one changes nothing.
+
+use hostler_model::{Generation, NodeId, Run, RunId, RunStateKind, WorkloadId};
+
+use crate::select::Select;
+use crate::value::{Columns, Row, Value, params};
+use crate::{Conn, Error, Tx, Update};
+
+macro_rules! columns {
+    () => {
+        "run.id, run.placement_id, run.workload_id, run.project_id, run.node_id, run.attempt, run.state_detail, run.report_generation, run.time_created, run.time_started, run.time_ended"
+    };
+}
+pub(crate) use columns;
+
+pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Run, Error> {
+    Ok(Run {
+        id: columns.parse()?,
+        placement_id: columns.parse()?,
+        workload_id: columns.parse()?,
+        project_id: columns.parse()?,
+        node_id: columns.parse()?,
+        attempt: columns.small()?,
+        state: columns.json()?,
+        report_generation: columns.generation()?,
+        time_created: columns.time()?,
+        time_started: columns.opt_time()?,
+        time_ended: columns.opt_time()?,
+    })
+}
+
+fn decode(row: &Row) -> Result<Run, Error> {
+    decode_from(&mut row.columns("run"))
+}
+
+impl Conn {
+    pub async fn run_get(&mut self, id: RunId) -> Result<Option<Run>, Error> {
+        let sql = concat!("SELECT ", columns!(), " FROM run WHERE run.id = $1");
+        let row = self.query_one(sql, params![id]).await?;
+        row.as_ref().map(decode).transpose()
+    }
+
+    /// Every run of a workload, oldest first.
+    pub async fn run_list(&mut self, workload: WorkloadId) -> Result<Vec<Run>, Error> {
+        let sql =
+            concat!("SELECT ", columns!(), " FROM run WHERE run.workload_id = $1 ORDER BY run.id");
+        let rows = self.query(sql, params![workload]).await?;
+        rows.iter().map(decode).collect()
+    }
+
+    /// Runs a node still owes an end: assigned or running.
+    pub async fn run_unsettled_on(&mut self, node: NodeId) -> Result<Vec<Run>, Error> {
+        self.run_on(node, &[RunStateKind::Assigned, RunStateKind::Running]).await
+    }
+
+    /// Runs of a node that were declared lost.
+    pub async fn run_lost_on(&mut self, node: NodeId) -> Result<Vec<Run>, Error> {
+        self.run_on(node, &[RunStateKind::Lost]).await
+    }
+
+    async fn run_on(&mut self, node: NodeId, states: &[RunStateKind]) -> Result<Vec<Run>, Error> {
+        let (sql, params) = Select::new(concat!("SELECT ", columns!(), " FROM run"))
+            .and_value("run.node_id =", node)
+            .and_in("run.state", states.iter().map(|s| s.label()))
+            .first("run.id", u64::from(u32::MAX));
+        let rows = self.query(sql, params).await?;
+        rows.iter().map(decode).collect()
+    }
+}
+
+impl Tx<'_> {
+    pub async fn run_insert_batch(&mut self, runs: &[Run]) -> Result<(), Error> {
+        let rows = runs
+            .iter()
+            .map(|r| {
+                params![
+                    r.id,
+                    r.placement_id,
+                    r.workload_id,
+                    r.project_id,
+                    r.node_id,
+                    r.attempt,
+                    r.state.kind().label(),
+                    Value::json(&r.state),
+                    r.report_generation,
+                    r.time_created,
+                    r.time_started,
+                    r.time_ended
+                ]
+            })
+            .collect();
+        self.insert_many(
+            "INSERT INTO run (id, placement_id, workload_id, project_id, node_id, attempt, state, state_detail, report_generation, time_created, time_started, time_ended)",
+            rows,
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Writes the state, times and the record's own report generation over `expected`.
+    pub async fn run_update(&mut self, run: &Run, expected: Generation) -> Result<Update, Error> {
+        self.conditional(
+            "UPDATE run SET state = $3, state_detail = $4, report_generation = $5, time_started = $6, time_ended = $7 WHERE id = $1 AND report_generation = $2",
+            params![
+                run.id,
+                expected,
+                run.state.kind().label(),
+                Value::json(&run.state),
+                run.report_generation,
+                run.time_started,
+                run.time_ended
+            ],
+            "SELECT report_generation FROM run WHERE id = $1",
+            run.id,
+        )
+        .await
+    }
+}

@@ -1,0 +1,33 @@
+//! The conformance suite: plain async functions over a `Store`, run on SQLite always and on
+//! PostgreSQL when `HOSTLER_TEST_POSTGRES` holds the address of one. Each test has a database (or
+//! schema) of its own, which goes with it.
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "the whole crate is tests")]
+
+mod access;
+mod journal;
+mod nodes;
+mod outage;
+mod schema;
+mod shared;
+mod transactions;
+mod workloads;
+mod world;
+
+/// Stamps every named `async fn(World)` for both databases.
+#[macro_export]
+macro_rules! conformance {
+    ($($name:ident),+ $(,)?) => {
+        mod sqlite {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $name() {
+                $crate::world::on_sqlite(super::$name).await;
+            })+
+        }
+        mod postgres {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $name() {
+                $crate::world::on_postgres(super::$name).await;
+            })+
+        }
+    };
+}

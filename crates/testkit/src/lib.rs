@@ -1,0 +1,9 @@
+//! Worlds, simulated agents and fault injection for tests.
+
+mod random;
+mod sim_agent;
+mod world;
+
+pub use random::Random;
+pub use sim_agent::{SimAgent, Truth};
+pub use world::{World, caller_cx};

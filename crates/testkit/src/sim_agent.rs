@@ -1,0 +1,320 @@
+//! A simulated agent: the real decisions (`engine::supervise`) over a pretended disk and pretended
+//! processes, advanced one step at a time so that every order of events can be tried.
+//!
+//! What it pretends: `disk` is the ledger file (survives crashes), `started` and `exits` are the marks
+//! that shims leave in run directories (survive crashes of the agent, and reboots), `alive` are
+//! processes (survive crashes of the agent, not reboots).
+
+use std::collections::BTreeMap;
+
+use hostler_control::{Attach, Attached, Control, HelloFacts};
+use hostler_engine::supervise::{Acceptance, Action, AgentState, Finding, Record};
+use hostler_model::{Bytes, Cores, Exit, ExitReason, Facts, Generation, NodeId, RunId, Timestamp};
+
+use crate::Random;
+
+/// What really happened, as a god would know it.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    /// How often each run's program was executed.
+    pub executed: BTreeMap<RunId, u32>,
+    /// How each run's program ended.
+    pub ended: BTreeMap<RunId, Exit>,
+    /// Runs whose program was cut off by a reboot.
+    pub vanished: BTreeMap<RunId, ()>,
+}
+
+#[derive(Clone, Debug)]
+struct Process {
+    pid: u32,
+    since: Timestamp,
+    is_stopping: bool,
+}
+
+pub struct SimAgent {
+    pub node_id: NodeId,
+    serial: String,
+    disk: Vec<Record>,
+    pub state: AgentState,
+    alive: BTreeMap<RunId, Process>,
+    started: BTreeMap<RunId, (u32, Timestamp)>,
+    exits: BTreeMap<RunId, Exit>,
+    boot: u32,
+    next_pid: u32,
+    /// Begun before a crash, certainly never executed: to be started.
+    unstarted: Vec<RunId>,
+    session: Option<Attached>,
+    sent: Generation,
+    is_up: bool,
+    pub is_cut_off: bool,
+}
+
+impl SimAgent {
+    pub fn new(node_id: NodeId, serial: String) -> SimAgent {
+        SimAgent {
+            node_id,
+            serial,
+            disk: Vec::new(),
+            state: AgentState::default(),
+            alive: BTreeMap::new(),
+            started: BTreeMap::new(),
+            exits: BTreeMap::new(),
+            boot: 1,
+            next_pid: 100,
+            unstarted: Vec::new(),
+            session: None,
+            sent: Generation::ZERO,
+            is_up: true,
+            is_cut_off: false,
+        }
+    }
+
+    pub fn running(&self) -> usize {
+        self.alive.len()
+    }
+
+    fn write(&mut self, record: Record) {
+        self.state.apply(&record);
+        self.disk.push(record);
+    }
+
+    fn boot_id(&self) -> String {
+        format!("boot-{}", self.boot)
+    }
+
+    /// Opens a session if there is none and nothing is in the way.
+    pub async fn connect(&mut self, control: &Control) {
+        if !self.is_up || self.is_cut_off || self.session.is_some() {
+            return;
+        }
+        let epoch = self.state.session_epoch.next();
+        self.write(Record::Session { epoch });
+        let facts =
+            Facts { cores: Cores::from_millis(2000), memory: Bytes::mib(1024), ..Facts::default() };
+        let hello = HelloFacts {
+            agent_version: "sim".into(),
+            session_epoch: epoch,
+            applied_generation: self.state.applied,
+            facts,
+        };
+        // A refusal or an unavailable database just means another try later.
+        if let Ok(Attach::Attached(attached)) =
+            control.node_attach(self.node_id, &self.serial, &hello).await
+        {
+            self.sent = self.state.applied;
+            self.session = Some(attached);
+        }
+    }
+
+    pub fn disconnect(&mut self) {
+        self.session = None;
+    }
+
+    pub fn heartbeat(&self, control: &Control) {
+        if let Some(session) = self.session.as_ref().filter(|_| !self.is_cut_off) {
+            control.node_heartbeat(session, self.state.applied, None);
+        }
+    }
+
+    /// Takes what the server has for this node; the message may be lost or come twice.
+    pub async fn pull(&mut self, control: &Control, random: &mut Random) {
+        if self.session.is_none() || self.is_cut_off {
+            return;
+        }
+        let Ok(Some(batch)) = control.node_desired(self.node_id, self.sent).await else { return };
+        self.sent = batch.to;
+        if random.chance(10) {
+            return;
+        }
+        let times = if random.chance(10) { 2 } else { 1 };
+        for _ in 0..times {
+            match self.state.judge(batch.from, batch.to, batch.assignments.clone()) {
+                Acceptance::Write(record) => self.write(record),
+                Acceptance::Known => {}
+                Acceptance::Gap => self.disconnect(),
+            }
+        }
+    }
+
+    /// Does what is to be done, and may crash at any point of it.
+    pub fn act(&mut self, now: Timestamp, random: &mut Random, truth: &mut Truth) {
+        if !self.is_up {
+            return;
+        }
+        for run in std::mem::take(&mut self.unstarted) {
+            self.execute(run, now, truth);
+            self.note_start(run);
+        }
+        for action in self.state.actions(now) {
+            match action {
+                Action::Start { assignment } => {
+                    let run = assignment.run_id;
+                    let boot_id = self.boot_id();
+                    self.write(Record::Starting { run, boot_id });
+                    if random.chance(5) {
+                        return self.crash();
+                    }
+                    self.execute(run, now, truth);
+                    if random.chance(5) {
+                        return self.crash();
+                    }
+                    self.note_start(run);
+                }
+                Action::Stop { run } => {
+                    if let Some(process) = self.alive.get_mut(&run) {
+                        process.is_stopping = true;
+                    } else if self.state.by_run(run).is_some() && !self.started.contains_key(&run) {
+                        // Begun, but never executed (a crash in between): executed now, then stopped.
+                        self.execute(run, now, truth);
+                        self.note_start(run);
+                    }
+                }
+                Action::Write(record) => self.write(record),
+            }
+        }
+    }
+
+    /// The executor: refuses a run whose program was executed before.
+    fn execute(&mut self, run: RunId, now: Timestamp, truth: &mut Truth) {
+        if self.started.contains_key(&run) {
+            return;
+        }
+        self.next_pid += 1;
+        self.started.insert(run, (self.next_pid, now));
+        self.alive.insert(run, Process { pid: self.next_pid, since: now, is_stopping: false });
+        *truth.executed.entry(run).or_default() += 1;
+    }
+
+    fn note_start(&mut self, run: RunId) {
+        if let Some((pid, since)) = self.started.get(&run).copied()
+            && let Some(record) = self.state.running_record(run, pid, since)
+        {
+            self.write(record);
+        }
+    }
+
+    /// Some programs end; those asked to stop always do.
+    pub fn run_programs(&mut self, now: Timestamp, random: &mut Random, truth: &mut Truth) {
+        let ending: Vec<(RunId, bool)> = self
+            .alive
+            .iter()
+            .filter(|(_, process)| process.is_stopping || random.chance(30))
+            .map(|(run, process)| (*run, process.is_stopping))
+            .collect();
+        for (run, is_stopping) in ending {
+            let code = i32::try_from(random.below(3)).unwrap_or_default();
+            let exit = if is_stopping {
+                Exit {
+                    reason: ExitReason::Stopped,
+                    code: None,
+                    signal: Some(15),
+                    message: None,
+                    time: now,
+                }
+            } else {
+                Exit {
+                    reason: ExitReason::Exited,
+                    code: Some(code),
+                    signal: None,
+                    message: None,
+                    time: now,
+                }
+            };
+            truth.ended.insert(run, exit.clone());
+            let process = self.alive.remove(&run);
+            self.exits.insert(run, exit.clone());
+            // An agent that is down finds the exit status on disk when it comes back.
+            if self.is_up
+                && let Some(process) = process
+                && let Some(record) =
+                    self.state.exit_record(run, Some(process.since), Some(process.pid), exit)
+            {
+                self.write(record);
+            }
+        }
+    }
+
+    /// Sends what was not acknowledged; the report or its acknowledgement may be lost.
+    pub async fn report(&mut self, control: &Control, random: &mut Random) {
+        if !self.is_up || self.is_cut_off || self.session.is_none() {
+            return;
+        }
+        let reports = self.state.reports();
+        if reports.is_empty() || random.chance(10) {
+            return;
+        }
+        let Ok(acks) = control.node_report(self.node_id, &reports).await else { return };
+        if random.chance(15) {
+            return;
+        }
+        for ack in acks {
+            assert!(!ack.is_unknown, "the server does not know run {}", ack.run_id);
+            self.write(Record::Acknowledged { run: ack.run_id, generation: ack.generation });
+        }
+    }
+
+    /// The agent process dies; programs go on.
+    pub fn crash(&mut self) {
+        self.is_up = false;
+        self.unstarted.clear();
+        self.session = None;
+    }
+
+    /// The machine loses power: programs are cut off.
+    pub fn reboot(&mut self, truth: &mut Truth) {
+        self.crash();
+        for (run, _) in std::mem::take(&mut self.alive) {
+            truth.vanished.insert(run, ());
+        }
+        self.boot += 1;
+    }
+
+    /// The agent starts again from its disk.
+    pub fn start(&mut self, now: Timestamp) {
+        if self.is_up {
+            return;
+        }
+        let before = self.state.applied;
+        self.state = AgentState::default();
+        for record in &self.disk {
+            self.state.apply(record);
+        }
+        assert_eq!(self.state.applied, before, "a restart changes nothing that was accepted");
+        self.is_up = true;
+        let runs: Vec<RunId> =
+            self.state.held.values().map(|held| held.assignment.run_id).collect();
+        for run in runs {
+            let finding = self.find(run);
+            if let Some(record) = self.state.recover(run, finding.clone(), &self.boot_id(), now) {
+                self.write(record);
+            } else if finding == Finding::NeverStarted {
+                self.start_again(run);
+            }
+        }
+    }
+
+    /// What recovery leaves in `Starting` was certainly never executed: the performer starts it.
+    fn start_again(&mut self, run: RunId) {
+        let is_begun = self.state.by_run(run).is_some_and(|held| {
+            matches!(held.local, hostler_engine::supervise::Local::Starting { .. })
+        });
+        if is_begun {
+            self.unstarted.push(run);
+        }
+    }
+
+    fn find(&self, run: RunId) -> Finding {
+        if let Some(process) = self.alive.get(&run) {
+            return Finding::Live { pid: process.pid, since: process.since };
+        }
+        let started = self.started.get(&run).copied();
+        let (pid, since) = (started.map(|(pid, _)| pid), started.map(|(_, since)| since));
+        if let Some(exit) = self.exits.get(&run) {
+            return Finding::Exited { started: since, pid, exit: exit.clone() };
+        }
+        match started {
+            Some(_) => Finding::Vanished { started: since, pid, why: "the node rebooted".into() },
+            None => Finding::NeverStarted,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Who is who, and what stays secret: the installation's certificate authority, TLS between its
+//! parts, tokens, passwords, and data sealed at rest.
+//!
+//! Nothing here is async and nothing reads a clock: callers pass the time in. There is no insecure
+//! mode: every TLS configuration made here checks its peer, except [`tls::first_contact`], whose only
+//! use is to show a person the fingerprint of the authority before any secret is sent.
+//!
+//! Reading order is the order of the modules below.
+
+pub mod secret;
+
+pub mod join;
+pub mod password;
+pub mod seal;
+
+pub mod authority;
+pub mod certificate;
+pub mod tls;
+
+pub use authority::{Authority, Issued, NodeKey};
+pub use certificate::{AuthorityCertificate, Fingerprint, PeerCertificate, PeerIdentity};
+pub use join::JoinTicket;
+pub use seal::MasterKey;
+pub use secret::{SecretString, SecretToken, TokenKind};

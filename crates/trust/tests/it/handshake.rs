@@ -1,0 +1,249 @@
+//! Handshakes in memory: who gets through to whom.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hostler_model::{NodeId, ServerId, Timestamp};
+use hostler_trust::certificate::{Identity, peer_identity};
+use hostler_trust::{Authority, NodeKey, PeerIdentity, SecretString, tls};
+use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, Issuer, KeyPair, SanType};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, ServerConfig, ServerConnection};
+use uuid::Uuid;
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// Real time: the handshake looks at the machine's clock.
+#[expect(clippy::disallowed_methods, reason = "rustls reads the same clock")]
+fn now() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    Timestamp::EPOCH.plus(since)
+}
+
+fn server_id() -> ServerId {
+    ServerId::from_uuid(Uuid::from_u128(1))
+}
+
+fn node_id() -> NodeId {
+    NodeId::from_uuid(Uuid::from_u128(2))
+}
+
+fn server(authority: &Authority) -> Identity {
+    server_at(authority, now())
+}
+
+fn server_at(authority: &Authority, time: Timestamp) -> Identity {
+    authority.issue_server(server_id(), &["control.example".to_owned()], time, DAY).unwrap().1
+}
+
+fn node(authority: &Authority) -> Identity {
+    node_at(authority, now())
+}
+
+fn node_at(authority: &Authority, time: Timestamp) -> Identity {
+    let key = NodeKey::generate().unwrap();
+    let issued = authority.sign_node(&key.csr_pem().unwrap(), node_id(), time, DAY).unwrap();
+    key.identity(issued.chain_pem)
+}
+
+/// Shakes hands under a name that no certificate has; returns both ends or the first error.
+fn shake(
+    client: ClientConfig,
+    server: ServerConfig,
+) -> Result<(ClientConnection, ServerConnection), rustls::Error> {
+    let name = ServerName::try_from("somewhere.else").unwrap();
+    let mut client = ClientConnection::new(Arc::new(client), name).unwrap();
+    let mut server = ServerConnection::new(Arc::new(server)).unwrap();
+    for _ in 0..10 {
+        let mut wire = Vec::new();
+        while client.wants_write() {
+            client.write_tls(&mut wire).unwrap();
+        }
+        feed_server(&mut server, &wire)?;
+        let mut wire = Vec::new();
+        while server.wants_write() {
+            server.write_tls(&mut wire).unwrap();
+        }
+        feed_client(&mut client, &wire)?;
+    }
+    assert!(!client.is_handshaking() && !server.is_handshaking());
+    Ok((client, server))
+}
+
+fn feed_server(server: &mut ServerConnection, mut wire: &[u8]) -> Result<(), rustls::Error> {
+    while !wire.is_empty() {
+        server.read_tls(&mut wire).unwrap();
+        server.process_new_packets()?;
+    }
+    Ok(())
+}
+
+fn feed_client(client: &mut ClientConnection, mut wire: &[u8]) -> Result<(), rustls::Error> {
+    while !wire.is_empty() {
+        client.read_tls(&mut wire).unwrap();
+        client.process_new_packets()?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_node_and_a_server_know_each_other() {
+    let authority = Authority::create(now(), "test").unwrap();
+    let client = tls::client(authority.certificate(), Some(&node(&authority))).unwrap();
+    let listener = tls::server_mutual(&server(&authority), authority.certificate()).unwrap();
+    let (client, server) = shake(client, listener).unwrap();
+    let seen = server.peer_certificates().unwrap();
+    assert_eq!(peer_identity(&seen[0]).unwrap(), PeerIdentity::Node(node_id()));
+    let seen = client.peer_certificates().unwrap();
+    assert_eq!(peer_identity(&seen[0]).unwrap(), PeerIdentity::Server(server_id()));
+    assert_eq!(client.protocol_version(), Some(rustls::ProtocolVersion::TLSv1_3));
+}
+
+#[test]
+fn servers_can_call_each_other() {
+    let authority = Authority::create(now(), "test").unwrap();
+    let client = tls::client(authority.certificate(), Some(&server(&authority))).unwrap();
+    let listener = tls::server_mutual(&server(&authority), authority.certificate()).unwrap();
+    assert!(shake(client, listener).is_ok());
+}
+
+#[test]
+fn a_node_cannot_pose_as_a_server() {
+    let authority = Authority::create(now(), "test").unwrap();
+    let client = tls::client(authority.certificate(), None).unwrap();
+    let listener = tls::server_public(&node(&authority)).unwrap();
+    let error = shake(client, listener).unwrap_err();
+    assert!(matches!(error, rustls::Error::InvalidCertificate(_)), "{error}");
+}
+
+#[test]
+fn a_certificate_for_servers_without_the_role_of_one_is_refused() {
+    let authority = Authority::create(now(), "test").unwrap();
+    let issuer_key = KeyPair::from_pem(authority.key_pem().expose()).unwrap();
+    let issuer = Issuer::from_ca_cert_pem(&authority.certificate_pem(), issuer_key).unwrap();
+    let server_uri = PeerIdentity::Server(server_id()).uri();
+    let node_uri = PeerIdentity::Node(node_id()).uri();
+    let cases: [(&[&str], bool); 5] = [
+        (&[&server_uri], true),
+        (&[&node_uri], false),
+        (&[&server_uri, &node_uri], false),
+        (&["https://elsewhere.example/server"], false),
+        (&[], false),
+    ];
+    for (uris, is_accepted) in cases {
+        let mut params = CertificateParams::new(vec!["somewhere.else".to_owned()]).unwrap();
+        for uri in uris {
+            let name = (*uri).try_into().unwrap();
+            params.subject_alt_names.push(SanType::URI(name));
+        }
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        let key = KeyPair::generate().unwrap();
+        let leaf = params.signed_by(&key, &issuer).unwrap();
+        let identity = Identity {
+            chain_pem: leaf.pem() + &authority.certificate_pem(),
+            key_pem: SecretString::new(key.serialize_pem()),
+        };
+        let client = tls::client(authority.certificate(), None).unwrap();
+        let outcome = shake(client, tls::server_public(&identity).unwrap());
+        assert_eq!(outcome.is_ok(), is_accepted, "{uris:?}");
+    }
+}
+
+#[test]
+fn a_foreign_authority_is_refused_by_both_sides() {
+    let ours = Authority::create(now(), "ours").unwrap();
+    let theirs = Authority::create(now(), "theirs").unwrap();
+
+    let client = tls::client(ours.certificate(), None).unwrap();
+    let listener = tls::server_public(&server(&theirs)).unwrap();
+    assert!(shake(client, listener).is_err());
+
+    let client = tls::client(ours.certificate(), Some(&node(&theirs))).unwrap();
+    let listener = tls::server_mutual(&server(&ours), ours.certificate()).unwrap();
+    assert!(shake(client, listener).is_err());
+}
+
+#[test]
+fn an_authority_of_the_same_name_is_still_foreign() {
+    let ours = Authority::create(now(), "same").unwrap();
+    let theirs = Authority::create(now(), "same").unwrap();
+    let client = tls::client(ours.certificate(), None).unwrap();
+    let listener = tls::server_public(&server(&theirs)).unwrap();
+    assert!(shake(client, listener).is_err());
+}
+
+#[test]
+fn expired_and_early_certificates_are_refused() {
+    let long_ago = now().minus(30 * DAY);
+    let authority = Authority::create(long_ago, "test").unwrap();
+
+    let client = tls::client(authority.certificate(), None).unwrap();
+    let listener = tls::server_public(&server_at(&authority, long_ago)).unwrap();
+    assert!(shake(client, listener).is_err());
+
+    let client =
+        tls::client(authority.certificate(), Some(&node_at(&authority, long_ago))).unwrap();
+    let listener = tls::server_mutual(&server(&authority), authority.certificate()).unwrap();
+    assert!(shake(client, listener).is_err());
+
+    let client = tls::client(authority.certificate(), None).unwrap();
+    let listener = tls::server_public(&server_at(&authority, now().plus(DAY))).unwrap();
+    assert!(shake(client, listener).is_err());
+}
+
+#[test]
+fn a_client_certificate_is_required() {
+    let authority = Authority::create(now(), "test").unwrap();
+    let client = tls::client(authority.certificate(), None).unwrap();
+    let listener = tls::server_mutual(&server(&authority), authority.certificate()).unwrap();
+    let error = shake(client, listener).unwrap_err();
+    assert_eq!(error, rustls::Error::NoCertificatesPresented);
+}
+
+#[test]
+fn first_contact_shows_the_authority_that_issued_the_server() {
+    let authority = Authority::create(now(), "test").unwrap();
+    let (client, captured) = tls::first_contact().unwrap();
+    assert!(captured.authority(now()).is_err());
+    let listener = tls::server_public(&server(&authority)).unwrap();
+    shake(client, listener).unwrap();
+    let pinned = captured.authority(now()).unwrap();
+    assert_eq!(&pinned, authority.certificate());
+    let client = tls::client(&pinned, None).unwrap();
+    let listener = tls::server_public(&server(&authority)).unwrap();
+    assert!(shake(client, listener).is_ok());
+}
+
+#[test]
+fn first_contact_does_not_pin_an_authority_that_is_only_shown() {
+    let ours = Authority::create(now(), "ours").unwrap();
+    let theirs = Authority::create(now(), "theirs").unwrap();
+    let mut false_front = server(&theirs);
+    let leaf_end = false_front.chain_pem.find("-----END").unwrap() + 26;
+    false_front.chain_pem.truncate(leaf_end);
+    false_front.chain_pem.push_str(&ours.certificate_pem());
+
+    let (client, captured) = tls::first_contact().unwrap();
+    shake(client, tls::server_public(&false_front).unwrap()).unwrap();
+    assert!(matches!(captured.authority(now()), Err(tls::Error::NotIssued(_))));
+
+    let (client, _) = tls::client_by_fingerprint(ours.fingerprint()).unwrap();
+    assert!(shake(client, tls::server_public(&false_front).unwrap()).is_err());
+}
+
+#[test]
+fn a_joining_machine_trusts_only_the_fingerprint_it_was_given() {
+    let ours = Authority::create(now(), "ours").unwrap();
+    let theirs = Authority::create(now(), "theirs").unwrap();
+
+    let (client, captured) = tls::client_by_fingerprint(ours.fingerprint()).unwrap();
+    shake(client, tls::server_public(&server(&ours)).unwrap()).unwrap();
+    assert_eq!(&captured.authority(now()).unwrap(), ours.certificate());
+
+    let (client, captured) = tls::client_by_fingerprint(ours.fingerprint()).unwrap();
+    assert!(shake(client, tls::server_public(&server(&theirs)).unwrap()).is_err());
+    assert!(captured.chain().is_empty());
+
+    let (client, _) = tls::client_by_fingerprint(ours.fingerprint()).unwrap();
+    assert!(shake(client, tls::server_public(&node(&ours)).unwrap()).is_err());
+}

@@ -1,0 +1,329 @@
+-- The whole schema as the database reports it after every migration. Written by a test; see README.md.
+
+CREATE TABLE audit_entry (
+    sequence bigint NOT NULL,
+    time_created bigint NOT NULL,
+    actor_kind text NOT NULL,
+    actor_name text COLLATE "C" NOT NULL,
+    action text COLLATE "C" NOT NULL,
+    object_kind text NOT NULL,
+    object_id text COLLATE "C" NOT NULL,
+    object_name text NOT NULL,
+    project_id text COLLATE "C",
+    request_id text NOT NULL,
+    source text NOT NULL,
+    detail text NOT NULL,
+    hash_previous bytea NOT NULL,
+    hash bytea NOT NULL,
+    CONSTRAINT audit_entry_pkey PRIMARY KEY (sequence)
+);
+
+CREATE INDEX audit_entry_action ON audit_entry USING btree (action, sequence);
+
+CREATE INDEX audit_entry_actor ON audit_entry USING btree (actor_name, sequence);
+
+CREATE TABLE event (
+    sequence bigint NOT NULL,
+    kind text NOT NULL,
+    project_id text COLLATE "C",
+    object_kind text NOT NULL,
+    object_id text COLLATE "C" NOT NULL,
+    object_name text NOT NULL,
+    actor_kind text NOT NULL,
+    actor_name text NOT NULL,
+    message text NOT NULL,
+    time_created bigint NOT NULL,
+    CONSTRAINT event_pkey PRIMARY KEY (sequence)
+);
+
+CREATE INDEX event_kind ON event USING btree (kind, sequence);
+
+CREATE INDEX event_object ON event USING btree (object_id, sequence);
+
+CREATE INDEX event_project ON event USING btree (project_id, sequence);
+
+CREATE TABLE idempotency_key (
+    principal_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    request_hash bytea NOT NULL,
+    object_kind text NOT NULL,
+    object_id text COLLATE "C" NOT NULL,
+    object_name text NOT NULL,
+    time_created bigint NOT NULL,
+    CONSTRAINT idempotency_key_pkey PRIMARY KEY (principal_id, name)
+);
+
+CREATE INDEX idempotency_key_time ON idempotency_key USING btree (time_created);
+
+CREATE TABLE join_token (
+    id text COLLATE "C" NOT NULL,
+    secret_hash bytea NOT NULL,
+    node_name text COLLATE "C",
+    labels text NOT NULL,
+    created_by text COLLATE "C" NOT NULL,
+    time_created bigint NOT NULL,
+    time_expires bigint NOT NULL,
+    time_used bigint,
+    used_by text COLLATE "C",
+    time_revoked bigint,
+    CONSTRAINT join_token_pkey PRIMARY KEY (id),
+    CONSTRAINT join_token_secret_hash_key UNIQUE (secret_hash)
+);
+
+CREATE TABLE journal_head (
+    id text COLLATE "C" NOT NULL,
+    event_floor bigint NOT NULL,
+    event_sequence bigint NOT NULL,
+    audit_sequence bigint NOT NULL,
+    audit_hash bytea NOT NULL,
+    CONSTRAINT journal_head_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE lease (
+    name text COLLATE "C" NOT NULL,
+    holder_id text COLLATE "C" NOT NULL,
+    generation bigint NOT NULL,
+    time_until bigint NOT NULL,
+    CONSTRAINT lease_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE node (
+    id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    name_key text COLLATE "C",
+    labels text NOT NULL,
+    state text NOT NULL,
+    cordon_reason text,
+    time_cordoned bigint,
+    is_draining boolean NOT NULL,
+    facts text,
+    agent_version text NOT NULL,
+    generation bigint NOT NULL,
+    desired_generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    time_state bigint NOT NULL,
+    CONSTRAINT node_name_key_key UNIQUE (name_key),
+    CONSTRAINT node_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX node_name ON node USING btree (name, id);
+
+CREATE INDEX node_state ON node USING btree (state, name, id);
+
+CREATE TABLE node_certificate (
+    serial text COLLATE "C" NOT NULL,
+    node_id text COLLATE "C" NOT NULL,
+    time_created bigint NOT NULL,
+    time_expires bigint NOT NULL,
+    time_revoked bigint,
+    CONSTRAINT node_certificate_node_id_fkey FOREIGN KEY (node_id) REFERENCES node(id),
+    CONSTRAINT node_certificate_pkey PRIMARY KEY (serial)
+);
+
+CREATE INDEX node_certificate_node ON node_certificate USING btree (node_id);
+
+CREATE TABLE node_lease (
+    node_id text COLLATE "C" NOT NULL,
+    server_id text COLLATE "C" NOT NULL,
+    is_held boolean NOT NULL,
+    session_epoch bigint NOT NULL,
+    applied_generation bigint NOT NULL,
+    time_seen bigint NOT NULL,
+    metrics text,
+    CONSTRAINT node_lease_node_id_fkey FOREIGN KEY (node_id) REFERENCES node(id),
+    CONSTRAINT node_lease_pkey PRIMARY KEY (node_id)
+);
+
+CREATE TABLE operation (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C",
+    plan text NOT NULL,
+    state text NOT NULL,
+    steps text NOT NULL,
+    error text,
+    is_cancel_requested boolean NOT NULL,
+    created_by text NOT NULL,
+    owner_id text COLLATE "C",
+    adoption bigint NOT NULL,
+    time_lease bigint,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    time_ended bigint,
+    CONSTRAINT operation_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX operation_project ON operation USING btree (project_id, id);
+
+CREATE INDEX operation_state ON operation USING btree (state, id);
+
+CREATE TABLE placement (
+    id text COLLATE "C" NOT NULL,
+    workload_id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    node_id text COLLATE "C" NOT NULL,
+    run_id text COLLATE "C" NOT NULL,
+    desired text NOT NULL,
+    desired_generation bigint NOT NULL,
+    stop_grace text,
+    is_released boolean NOT NULL,
+    cores_millis bigint NOT NULL,
+    memory bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT placement_node_id_fkey FOREIGN KEY (node_id) REFERENCES node(id),
+    CONSTRAINT placement_pkey PRIMARY KEY (id),
+    CONSTRAINT placement_workload_id_fkey FOREIGN KEY (workload_id) REFERENCES workload(id)
+);
+
+CREATE INDEX placement_feed ON placement USING btree (node_id, desired_generation, id) WHERE (is_released = false);
+
+CREATE INDEX placement_usage ON placement USING btree (node_id, cores_millis, memory) WHERE (is_released = false);
+
+CREATE INDEX placement_workload ON placement USING btree (workload_id, id);
+
+CREATE TABLE principal (
+    id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    kind text NOT NULL,
+    password_hash text,
+    is_disabled boolean NOT NULL,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT principal_name_key UNIQUE (name),
+    CONSTRAINT principal_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE project (
+    id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    description text NOT NULL,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT project_name_key UNIQUE (name),
+    CONSTRAINT project_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE role_binding (
+    principal_id text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL,
+    role text NOT NULL,
+    CONSTRAINT role_binding_pkey PRIMARY KEY (principal_id, scope),
+    CONSTRAINT role_binding_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id)
+);
+
+CREATE INDEX role_binding_scope ON role_binding USING btree (scope, principal_id);
+
+CREATE TABLE run (
+    id text COLLATE "C" NOT NULL,
+    placement_id text COLLATE "C" NOT NULL,
+    workload_id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    node_id text COLLATE "C" NOT NULL,
+    attempt bigint NOT NULL,
+    state text NOT NULL,
+    state_detail text NOT NULL,
+    report_generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_started bigint,
+    time_ended bigint,
+    CONSTRAINT run_pkey PRIMARY KEY (id),
+    CONSTRAINT run_placement_id_fkey FOREIGN KEY (placement_id) REFERENCES placement(id)
+);
+
+CREATE INDEX run_node ON run USING btree (node_id, state, id);
+
+CREATE INDEX run_placement ON run USING btree (placement_id);
+
+CREATE INDEX run_workload ON run USING btree (workload_id, id);
+
+CREATE TABLE schema_version (
+    id text NOT NULL,
+    version bigint NOT NULL,
+    step bigint NOT NULL,
+    CONSTRAINT schema_version_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE server (
+    id text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    version text NOT NULL,
+    api_address text NOT NULL,
+    agent_address text NOT NULL,
+    time_started bigint NOT NULL,
+    time_seen bigint NOT NULL,
+    CONSTRAINT server_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX server_seen ON server USING btree (time_seen);
+
+CREATE TABLE setting (
+    name text COLLATE "C" NOT NULL,
+    content bytea NOT NULL,
+    CONSTRAINT setting_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE token (
+    id text COLLATE "C" NOT NULL,
+    principal_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    secret_hash bytea NOT NULL,
+    role_max text NOT NULL,
+    project_id text COLLATE "C",
+    time_created bigint NOT NULL,
+    time_expires bigint,
+    time_last_used bigint,
+    time_revoked bigint,
+    CONSTRAINT token_pkey PRIMARY KEY (id),
+    CONSTRAINT token_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id),
+    CONSTRAINT token_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
+    CONSTRAINT token_secret_hash_key UNIQUE (secret_hash)
+);
+
+CREATE INDEX token_principal ON token USING btree (principal_id, id);
+
+CREATE INDEX token_project ON token USING btree (project_id);
+
+CREATE TABLE web_session (
+    id text COLLATE "C" NOT NULL,
+    principal_id text COLLATE "C" NOT NULL,
+    secret_hash bytea NOT NULL,
+    user_agent text NOT NULL,
+    time_created bigint NOT NULL,
+    time_expires bigint NOT NULL,
+    time_last_used bigint NOT NULL,
+    CONSTRAINT web_session_pkey PRIMARY KEY (id),
+    CONSTRAINT web_session_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id),
+    CONSTRAINT web_session_secret_hash_key UNIQUE (secret_hash)
+);
+
+CREATE INDEX web_session_expires ON web_session USING btree (time_expires);
+
+CREATE INDEX web_session_principal ON web_session USING btree (principal_id, id);
+
+CREATE TABLE workload (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    spec text NOT NULL,
+    desired text NOT NULL,
+    state text NOT NULL,
+    state_detail text NOT NULL,
+    generation bigint NOT NULL,
+    created_by text COLLATE "C" NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    time_ended bigint,
+    CONSTRAINT workload_pkey PRIMARY KEY (id),
+    CONSTRAINT workload_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
+    CONSTRAINT workload_project_id_name_key UNIQUE (project_id, name)
+);
+
+CREATE INDEX workload_ended ON workload USING btree (time_ended, id);
+
+CREATE INDEX workload_project ON workload USING btree (project_id, id);
+
+CREATE INDEX workload_state ON workload USING btree (state, id);

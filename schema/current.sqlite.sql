@@ -1,0 +1,294 @@
+-- The whole schema as the database reports it after every migration. Written by a test; see README.md.
+
+CREATE TABLE audit_entry (
+    sequence INTEGER NOT NULL PRIMARY KEY,
+    time_created INTEGER NOT NULL,
+    actor_kind TEXT NOT NULL,
+    actor_name TEXT NOT NULL,
+    action TEXT NOT NULL,
+    object_kind TEXT NOT NULL,
+    object_id TEXT NOT NULL,
+    object_name TEXT NOT NULL,
+    project_id TEXT,
+    request_id TEXT NOT NULL,
+    source TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    hash_previous BLOB NOT NULL,
+    hash BLOB NOT NULL
+) STRICT;
+
+CREATE INDEX audit_entry_action ON audit_entry (action, sequence);
+
+CREATE INDEX audit_entry_actor ON audit_entry (actor_name, sequence);
+
+CREATE TABLE event (
+    sequence INTEGER NOT NULL PRIMARY KEY,
+    kind TEXT NOT NULL,
+    project_id TEXT,
+    object_kind TEXT NOT NULL,
+    object_id TEXT NOT NULL,
+    object_name TEXT NOT NULL,
+    actor_kind TEXT NOT NULL,
+    actor_name TEXT NOT NULL,
+    message TEXT NOT NULL,
+    time_created INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX event_kind ON event (kind, sequence);
+
+CREATE INDEX event_object ON event (object_id, sequence);
+
+CREATE INDEX event_project ON event (project_id, sequence);
+
+CREATE TABLE idempotency_key (
+    principal_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    request_hash BLOB NOT NULL,
+    object_kind TEXT NOT NULL,
+    object_id TEXT NOT NULL,
+    object_name TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    PRIMARY KEY (principal_id, name)
+) STRICT;
+
+CREATE INDEX idempotency_key_time ON idempotency_key (time_created);
+
+CREATE TABLE join_token (
+    id TEXT NOT NULL PRIMARY KEY,
+    secret_hash BLOB NOT NULL UNIQUE,
+    node_name TEXT,
+    labels TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_expires INTEGER NOT NULL,
+    time_used INTEGER,
+    used_by TEXT,
+    time_revoked INTEGER
+) STRICT;
+
+CREATE TABLE journal_head (
+    id TEXT NOT NULL PRIMARY KEY,
+    event_floor INTEGER NOT NULL,
+    event_sequence INTEGER NOT NULL,
+    audit_sequence INTEGER NOT NULL,
+    audit_hash BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE lease (
+    name TEXT NOT NULL PRIMARY KEY,
+    holder_id TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    time_until INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE node (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    name_key TEXT UNIQUE,
+    labels TEXT NOT NULL,
+    state TEXT NOT NULL,
+    cordon_reason TEXT,
+    time_cordoned INTEGER,
+    is_draining INTEGER NOT NULL,
+    facts TEXT,
+    agent_version TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    desired_generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    time_state INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX node_name ON node (name, id);
+
+CREATE INDEX node_state ON node (state, name, id);
+
+CREATE TABLE node_certificate (
+    serial TEXT NOT NULL PRIMARY KEY,
+    node_id TEXT NOT NULL REFERENCES node (id),
+    time_created INTEGER NOT NULL,
+    time_expires INTEGER NOT NULL,
+    time_revoked INTEGER
+) STRICT;
+
+CREATE INDEX node_certificate_node ON node_certificate (node_id);
+
+CREATE TABLE node_lease (
+    node_id TEXT NOT NULL PRIMARY KEY REFERENCES node (id),
+    server_id TEXT NOT NULL,
+    is_held INTEGER NOT NULL,
+    session_epoch INTEGER NOT NULL,
+    applied_generation INTEGER NOT NULL,
+    time_seen INTEGER NOT NULL,
+    metrics TEXT
+) STRICT;
+
+CREATE TABLE operation (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT,
+    plan TEXT NOT NULL,
+    state TEXT NOT NULL,
+    steps TEXT NOT NULL,
+    error TEXT,
+    is_cancel_requested INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    owner_id TEXT,
+    adoption INTEGER NOT NULL,
+    time_lease INTEGER,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    time_ended INTEGER
+) STRICT;
+
+CREATE INDEX operation_project ON operation (project_id, id);
+
+CREATE INDEX operation_state ON operation (state, id);
+
+CREATE TABLE placement (
+    id TEXT NOT NULL PRIMARY KEY,
+    workload_id TEXT NOT NULL REFERENCES workload (id),
+    project_id TEXT NOT NULL,
+    node_id TEXT NOT NULL REFERENCES node (id),
+    run_id TEXT NOT NULL,
+    desired TEXT NOT NULL,
+    desired_generation INTEGER NOT NULL,
+    stop_grace TEXT,
+    is_released INTEGER NOT NULL,
+    cores_millis INTEGER NOT NULL,
+    memory INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX placement_feed ON placement (node_id, desired_generation, id) WHERE is_released = FALSE;
+
+CREATE INDEX placement_usage ON placement (node_id, cores_millis, memory) WHERE is_released = FALSE;
+
+CREATE INDEX placement_workload ON placement (workload_id, id);
+
+CREATE TABLE principal (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    password_hash TEXT,
+    is_disabled INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE project (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    description TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE role_binding (
+    principal_id TEXT NOT NULL REFERENCES principal (id),
+    scope TEXT NOT NULL,
+    role TEXT NOT NULL,
+    PRIMARY KEY (principal_id, scope)
+) STRICT;
+
+CREATE INDEX role_binding_scope ON role_binding (scope, principal_id);
+
+CREATE TABLE run (
+    id TEXT NOT NULL PRIMARY KEY,
+    placement_id TEXT NOT NULL REFERENCES placement (id),
+    workload_id TEXT NOT NULL,
+    project_id TEXT NOT NULL,
+    node_id TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    state_detail TEXT NOT NULL,
+    report_generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_started INTEGER,
+    time_ended INTEGER
+) STRICT;
+
+CREATE INDEX run_node ON run (node_id, state, id);
+
+CREATE INDEX run_placement ON run (placement_id);
+
+CREATE INDEX run_workload ON run (workload_id, id);
+
+CREATE TABLE schema_version (
+    id TEXT NOT NULL PRIMARY KEY,
+    version BIGINT NOT NULL,
+    step BIGINT NOT NULL
+);
+
+CREATE TABLE server (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    version TEXT NOT NULL,
+    api_address TEXT NOT NULL,
+    agent_address TEXT NOT NULL,
+    time_started INTEGER NOT NULL,
+    time_seen INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX server_seen ON server (time_seen);
+
+CREATE TABLE setting (
+    name TEXT NOT NULL PRIMARY KEY,
+    content BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE token (
+    id TEXT NOT NULL PRIMARY KEY,
+    principal_id TEXT NOT NULL REFERENCES principal (id),
+    name TEXT NOT NULL,
+    secret_hash BLOB NOT NULL UNIQUE,
+    role_max TEXT NOT NULL,
+    project_id TEXT REFERENCES project (id),
+    time_created INTEGER NOT NULL,
+    time_expires INTEGER,
+    time_last_used INTEGER,
+    time_revoked INTEGER
+) STRICT;
+
+CREATE INDEX token_principal ON token (principal_id, id);
+
+CREATE INDEX token_project ON token (project_id);
+
+CREATE TABLE web_session (
+    id TEXT NOT NULL PRIMARY KEY,
+    principal_id TEXT NOT NULL REFERENCES principal (id),
+    secret_hash BLOB NOT NULL UNIQUE,
+    user_agent TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_expires INTEGER NOT NULL,
+    time_last_used INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX web_session_expires ON web_session (time_expires);
+
+CREATE INDEX web_session_principal ON web_session (principal_id, id);
+
+CREATE TABLE workload (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES project (id),
+    name TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    desired TEXT NOT NULL,
+    state TEXT NOT NULL,
+    state_detail TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    time_ended INTEGER,
+    UNIQUE (project_id, name)
+) STRICT;
+
+CREATE INDEX workload_ended ON workload (time_ended, id);
+
+CREATE INDEX workload_project ON workload (project_id, id);
+
+CREATE INDEX workload_state ON workload (state, id);

@@ -1,0 +1,445 @@
+// A pretend server for design work and for the browser test: the endpoints that the dashboard calls,
+// with the same rules (cookie, CSRF token, idempotency key, content security policy), and tasks that
+// go through their states by themselves. `npm run mock` serves it with content; see `usage` below.
+
+import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { fileURLToPath } from "node:url";
+
+import { seedNodes, uuid7 } from "./mock-content.mjs";
+import {
+  beat,
+  carryOut,
+  change,
+  feed,
+  find,
+  finish,
+  later,
+  makeWorld,
+  Refusal,
+  setStatus,
+  tell,
+} from "./mock-world.mjs";
+
+const usage =
+  "usage: node e2e/mock.mjs [--port N] [--fresh]   (--fresh: nothing set up yet, code SETUP-CODE)";
+const CSP =
+  "default-src 'self'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
+const TYPES = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml" };
+const ROLES = ["viewer", "user", "operator", "admin"];
+const dist = new URL("../dist/", import.meta.url);
+
+/** Starts the mock; resolves to its address and a way to end it. */
+export async function startMock({ port = 0, isFresh = false } = {}) {
+  const world = makeWorld(isFresh);
+  const server = createServer((request, response) => {
+    answer(world, request, response).catch((error) => refuse(response, error));
+  });
+  await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const pulse = setInterval(() => beat(world), 2000);
+  return {
+    address: `http://127.0.0.1:${server.address().port}`,
+    world,
+    stop() {
+      clearInterval(pulse);
+      world.timers.forEach(clearTimeout);
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function answer(world, request, response) {
+  const url = new URL(request.url, "http://mock");
+  const body = await readBody(request);
+  response.setHeader("content-security-policy", CSP);
+  response.setHeader("x-content-type-options", "nosniff");
+  response.setHeader("x-request-id", randomUUID());
+  const isApi = url.pathname.startsWith("/api/") || url.pathname === "/version";
+  if (!isApi) return serveFile(url.pathname, response);
+
+  for (const [method, pattern, need, handler] of ROUTES) {
+    const match = method === request.method && pattern.exec(url.pathname);
+    if (!match) continue;
+    const context = {
+      world,
+      request,
+      response,
+      body,
+      query: url.searchParams,
+      path: match.groups ?? {},
+    };
+    if (need !== "public") authorise(context, need);
+    if (request.method !== "GET") checkChange(context, need);
+    const result = await handler(context);
+    if (result === STREAMING) return undefined;
+    if (result === undefined) return response.writeHead(204).end();
+    const status =
+      request.method === "POST" && /(setup|tasks|join-tokens)$/.test(url.pathname) ? 201 : 200;
+    response.writeHead(status, { "content-type": "application/json" });
+    return response.end(JSON.stringify(result));
+  }
+  throw new Refusal(404, "no-such-route", `there is no ${url.pathname}`, "see /openapi.json");
+}
+
+const STREAMING = Symbol("streaming");
+
+async function readBody(request) {
+  const parts = [];
+  for await (const part of request) parts.push(part);
+  const text = Buffer.concat(parts).toString("utf8");
+  return text === "" ? undefined : JSON.parse(text);
+}
+
+async function serveFile(path, response) {
+  const name = path === "/" ? "index.html" : path.slice(1);
+  try {
+    const bytes = await readFile(new URL(name, dist));
+    response.writeHead(200, {
+      "content-type": TYPES[name.split(".").at(-1)] ?? "application/octet-stream",
+    });
+    response.end(bytes);
+  } catch {
+    response.writeHead(404).end();
+  }
+}
+
+function refuse(response, error) {
+  const known = error instanceof Refusal;
+  if (!known) console.error(error);
+  if (response.headersSent) return response.end();
+  const status = known ? error.status : 500;
+  response.writeHead(status, { "content-type": "application/problem+json" });
+  return response.end(
+    JSON.stringify({
+      type: `https://hostler.example/errors/${error.code ?? "internal"}`,
+      title: error.code ?? "internal",
+      status,
+      detail: known ? error.detail : "something failed inside the mock",
+      code: error.code ?? "internal",
+      hint: error.hint ?? "",
+      requestId: response.getHeader("x-request-id"),
+      errors: error.errors ?? [],
+    }),
+  );
+}
+
+function authorise(context, need) {
+  const cookie = /hostler_session=([\w-]+)/.exec(context.request.headers.cookie ?? "")?.[1];
+  const session = context.world.sessions.get(cookie);
+  if (!session)
+    throw new Refusal(401, "unauthenticated", "nobody is logged in", "log in with `hostler login`");
+  Object.assign(context, { session, cookie });
+  if (need !== "any" && ROLES.indexOf(session.role) < ROLES.indexOf(need))
+    throw new Refusal(
+      403,
+      "forbidden",
+      `this needs the role ${need}; you have ${session.role}`,
+      "ask an admin of the project for a role that allows it; `hostler whoami` shows yours",
+    );
+}
+
+function checkChange({ world, request, session }, need) {
+  if (need !== "public" && request.headers["x-hostler-csrf"] !== session.csrf)
+    throw new Refusal(
+      403,
+      "forbidden",
+      "the CSRF token is missing or wrong",
+      "reload the page and try again",
+    );
+  if (request.method !== "POST") return;
+  const key = request.headers["idempotency-key"];
+  if (!key)
+    throw new Refusal(
+      400,
+      "malformed",
+      "the mock wants an Idempotency-Key with every POST",
+      "send one",
+    );
+  if (world.keys.has(key))
+    throw new Refusal(422, "idempotency-key-reused", "the key was used before", "make a new one");
+  world.keys.set(key, true);
+}
+
+function openSession({ world, response }, name) {
+  const { role } = world.users.get(name);
+  const cookie = randomUUID();
+  const csrf = randomUUID();
+  world.sessions.set(cookie, { name, role, csrf, id: uuid7() });
+  response.setHeader("set-cookie", `hostler_session=${cookie}; Path=/; HttpOnly; SameSite=Strict`);
+  return {
+    name,
+    csrfToken: csrf,
+    timeExpires: new Date(Date.now() + 12 * 3_600_000).toISOString(),
+  };
+}
+
+const ROUTES = [
+  [
+    "GET",
+    /^\/version$/,
+    "public",
+    ({ world }) => ({
+      version: "0.1.0",
+      apiVersion: "v1",
+      serverId: "00000000-0000-7000-8000-000000000001",
+      needsSetup: world.needsSetup,
+    }),
+  ],
+  [
+    "POST",
+    /^\/api\/v1\/setup$/,
+    "public",
+    (context) => {
+      const { world, body } = context;
+      if (!world.needsSetup) throw new Refusal(409, "conflict", "setup is done", "log in instead");
+      if (body.code !== "SETUP-CODE")
+        throw new Refusal(
+          401,
+          "unauthenticated",
+          "the one-time code is wrong",
+          "look at what the first start printed",
+        );
+      world.users.set(body.name, { password: body.password, role: "admin" });
+      world.needsSetup = false;
+      return openSession(context, body.name);
+    },
+  ],
+  [
+    "POST",
+    /^\/api\/v1\/login$/,
+    "public",
+    (context) => {
+      const { world, body } = context;
+      if (world.users.get(body.name)?.password !== body.password)
+        throw new Refusal(
+          401,
+          "unauthenticated",
+          "the name or the password is wrong",
+          "try again; an admin can set a new password",
+        );
+      return openSession(context, body.name);
+    },
+  ],
+  ["POST", /^\/api\/v1\/logout$/, "any", ({ world, cookie }) => void world.sessions.delete(cookie)],
+  [
+    "GET",
+    /^\/api\/v1\/whoami$/,
+    "any",
+    ({ session }) => ({
+      id: session.id,
+      name: session.name,
+      kind: "user",
+      role: session.role,
+      projects: [],
+      csrfToken: session.csrf,
+    }),
+  ],
+  ["GET", /^\/api\/v1\/projects$/, "any", ({ world }) => ({ items: world.projects })],
+  [
+    "GET",
+    /^\/api\/v1\/nodes$/,
+    "viewer",
+    (context) => listOrWatch(context, "node", [...context.world.nodes.values()]),
+  ],
+  [
+    "POST",
+    /^\/api\/v1\/nodes\/(?<node>[^/]+)\/(?<verb>cordon|uncordon)$/,
+    "operator",
+    ({ world, path, body }) => {
+      const node = find(world.nodes, path.node, "node");
+      node.cordon =
+        path.verb === "cordon"
+          ? { reason: body.reason, isDraining: false, time: new Date().toISOString() }
+          : undefined;
+      return change(world, "node", node);
+    },
+  ],
+  [
+    "POST",
+    /^\/api\/v1\/join-tokens$/,
+    "operator",
+    ({ world, request }) => {
+      const ticket = `hj1_${randomUUID().replaceAll("-", "")}`;
+      later(world, 4000, () => {
+        const [node] = seedNodes(true);
+        Object.assign(node, { id: uuid7(), name: "stall-9" });
+        world.nodes.set(node.id, node);
+        change(world, "node", node, "ADDED");
+      });
+      const time = Date.now();
+      return {
+        token: {
+          id: uuid7(),
+          labels: {},
+          state: "unused",
+          timeCreated: new Date(time).toISOString(),
+          timeExpires: new Date(time + 3_600_000).toISOString(),
+        },
+        ticket,
+        command: `hostler agent join ${ticket} --server https://${request.headers.host}`,
+      };
+    },
+  ],
+  [
+    "GET",
+    /^\/api\/v1\/projects\/(?<project>[^/]+)\/tasks$/,
+    "viewer",
+    (context) => {
+      const state = context.query.get("state");
+      const own = [...context.world.tasks.values()].filter(
+        (task) => task.project === context.path.project,
+      );
+      const tasks = own
+        .filter((task) => !state || task.status.state === state)
+        .sort((a, b) => (a.id < b.id ? 1 : -1));
+      return listOrWatch(context, `task:${context.path.project}`, tasks);
+    },
+  ],
+  [
+    "POST",
+    /^\/api\/v1\/projects\/(?<project>[^/]+)\/tasks$/,
+    "user",
+    ({ world, path, body, session }) => {
+      const { spec } = body;
+      const taken = [...world.tasks.values()].some((task) => task.name === body.name);
+      if (taken)
+        throw new Refusal(
+          409,
+          "already-exists",
+          `a task named \`${body.name}\` exists already`,
+          "choose another name",
+        );
+      const now = new Date().toISOString();
+      const task = {
+        id: uuid7(),
+        name:
+          body.name ??
+          `${spec.command[0].replace(/.*\//, "").replace(/[^a-z0-9]/g, "")}-${randomUUID().slice(0, 5)}`,
+        project: path.project,
+        spec: {
+          runtime: "process",
+          mode: "once",
+          stop: { signal: "SIGTERM", grace: "10s" },
+          resources: { cores: 0.02, memory: 0 },
+          placement: {},
+          ...spec,
+        },
+        status: { state: "pending", message: "waiting to be placed", isStopping: false },
+        createdBy: session.name,
+        generation: 1,
+        timeCreated: now,
+        timeModified: now,
+      };
+      world.tasks.set(task.id, task);
+      change(world, `task:${task.project}`, task, "ADDED");
+      if (!spec.placement?.selector && !spec.placement?.node) carryOut(world, task);
+      return task;
+    },
+  ],
+  [
+    "GET",
+    /^\/api\/v1\/projects\/[^/]+\/tasks\/(?<task>[^/]+)$/,
+    "viewer",
+    ({ world, path }) => find(world.tasks, path.task, "task"),
+  ],
+  [
+    "DELETE",
+    /^\/api\/v1\/projects\/[^/]+\/tasks\/(?<task>[^/]+)$/,
+    "user",
+    ({ world, path }) => {
+      const task = find(world.tasks, path.task, "task");
+      world.tasks.delete(task.id);
+      change(world, `task:${task.project}`, task, "DELETED");
+    },
+  ],
+  [
+    "POST",
+    /^\/api\/v1\/projects\/[^/]+\/tasks\/(?<task>[^/]+)\/kill$/,
+    "user",
+    ({ world, path }) => {
+      const task = find(world.tasks, path.task, "task");
+      setStatus(world, task, { isStopping: true, message: "stopping on request" });
+      later(world, 900, () =>
+        finish(
+          world,
+          task,
+          "killed",
+          { reason: "stopped", signal: 15 },
+          "stopped on request: signal 15",
+        ),
+      );
+      return task;
+    },
+  ],
+  [
+    "GET",
+    /^\/api\/v1\/projects\/[^/]+\/tasks\/(?<task>[^/]+)\/explain$/,
+    "viewer",
+    ({ world, path }) => {
+      const task = find(world.tasks, path.task, "task");
+      return {
+        state: task.status.state,
+        summary: "No node fits: none carries every label, or has enough left.",
+        nodes: [...world.nodes.values()].map((node) => ({
+          node: node.name,
+          isFitting: false,
+          reasons:
+            node.state === "online"
+              ? [`lacks the label gpu=a100`, `has 3.5 of the 16 cores that are asked for`]
+              : [`is ${node.state}`],
+          labels: node.labels,
+        })),
+        hints: [
+          "Label a node with `hostler node label NAME gpu=a100`, or submit the task with another selector.",
+        ],
+      };
+    },
+  ],
+  [
+    "GET",
+    /^\/api\/v1\/projects\/[^/]+\/tasks\/(?<task>[^/]+)\/logs$/,
+    "viewer",
+    ({ world, path, query, response }) => {
+      const task = find(world.tasks, path.task, "task");
+      response.writeHead(200, { "content-type": "application/x-ndjson" });
+      const reader = { task, at: Number(query.get("cursor") ?? 0), response };
+      world.readers.add(reader);
+      response.on("close", () => world.readers.delete(reader));
+      feed(world, reader);
+      return STREAMING;
+    },
+  ],
+];
+
+function listOrWatch({ world, query, response }, topic, items) {
+  if (query.get("watch") !== "true") return { items, watchCursor: String(world.sequence) };
+  const since = Number(query.get("cursor"));
+  const oldest = world.history[0]?.cursor ?? world.sequence + 1;
+  if (since + 1 < oldest && since < world.sequence)
+    throw new Refusal(
+      410,
+      "cursor-gone",
+      "the cursor points before what is kept",
+      "list again from the start",
+    );
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write(": hello\n\n");
+  const watcher = { topic, response };
+  for (const entry of world.history) if (entry.cursor > since) tell(watcher, entry);
+  world.watchers.add(watcher);
+  response.on("close", () => world.watchers.delete(watcher));
+  return STREAMING;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const argv = process.argv.slice(2);
+  if (argv.includes("--help")) {
+    console.log(usage);
+  } else {
+    const port = argv.includes("--port") ? Number(argv[argv.indexOf("--port") + 1]) : 7480;
+    const mock = await startMock({ port, isFresh: argv.includes("--fresh") });
+    console.log(`${mock.address}  (admin / hostler, or vera / hostler who may only look)`);
+  }
+}

@@ -1,0 +1,95 @@
+// Pictures of every page from the mock, light and dark, wide and narrow, for looking at:
+// `node e2e/shots.mjs FOLDER`. With `--docs` only the picture that the documentation shows.
+
+import { mkdir } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+
+import { launch, openPage } from "./browser.mjs";
+import { startMock } from "./mock.mjs";
+
+const SIZES = { wide: { width: 1360, height: 860 }, narrow: { width: 390, height: 800 } };
+const DOCS = fileURLToPath(new URL("../../docs/images/dashboard.png", import.meta.url));
+
+async function login(page, address) {
+  await page.goto(address);
+  await page.getByLabel("Name").fill("admin");
+  await page.getByLabel("Password").fill("hostler");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByText("Live", { exact: true }).waitFor();
+}
+
+async function show(page, address, hash, text) {
+  await page.goto(`${address}/${hash}`);
+  await page.getByText(text).first().waitFor();
+  await page
+    .getByText("Live", { exact: true })
+    .waitFor()
+    .catch(() => undefined);
+}
+
+async function every(browser, folder) {
+  await mkdir(folder, { recursive: true });
+  for (const colorScheme of ["light", "dark"]) {
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      const mock = await startMock();
+      const { context, page } = await openPage(browser, { colorScheme, viewport });
+      const shot = (name) =>
+        page.screenshot({ path: `${folder}/${name}-${size}-${colorScheme}.png` });
+      await page.goto(mock.address);
+      await page.getByLabel("Name").waitFor();
+      await shot("login");
+      await login(page, mock.address);
+      await shot("tasks");
+      await show(page, mock.address, "#/projects/default/tasks/build-renderd", "io/png.o");
+      await shot("task");
+      await show(page, mock.address, "#/projects/default/tasks/verify-backups", "Fatal");
+      await shot("failed");
+      await show(
+        page,
+        mock.address,
+        "#/projects/default/tasks/train-classifier",
+        "lacks the label",
+      );
+      await shot("pending");
+      await page.goto(`${mock.address}/#/projects/default/tasks`);
+      await page.getByRole("button", { name: "Submit task" }).click();
+      await page
+        .getByRole("dialog")
+        .getByLabel("Command", { exact: true })
+        .fill("du -sh /srv | sort -h");
+      await page.getByText("Resources, placement and environment").click();
+      await shot("submit");
+      await page.keyboard.press("Escape");
+      await page.goto(`${mock.address}/#/nodes`);
+      await page.getByText("paddock").waitFor();
+      await shot("nodes");
+      await page.getByRole("link", { name: "farrier" }).click();
+      await page.getByText("NVIDIA L4").waitFor();
+      await shot("node");
+      await page.goto(`${mock.address}/#/start`);
+      await page.getByText("online:").waitFor();
+      await page.getByRole("button", { name: "Create a join command" }).click();
+      await page.getByText("Waiting for the node").waitFor();
+      await shot("start");
+      await context.close();
+      await mock.stop();
+    }
+  }
+}
+
+async function forDocs(browser) {
+  const mock = await startMock();
+  const { context, page } = await openPage(browser, { viewport: { width: 1360, height: 800 } });
+  await login(page, mock.address);
+  await page.getByRole("link", { name: "build-renderd" }).click();
+  await page.getByRole("log").getByText("io/tiff.o").first().waitFor();
+  await page.mouse.move(800, 40);
+  await page.screenshot({ path: DOCS });
+  await context.close();
+  await mock.stop();
+}
+
+const browser = await launch();
+if (process.argv.includes("--docs")) await forDocs(browser);
+else await every(browser, process.argv[2] ?? "shots");
+await browser.close();

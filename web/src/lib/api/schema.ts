@@ -1,0 +1,3302 @@
+// Generated from docs/reference/openapi.json by `npm run gen`; do not edit.
+
+export interface paths {
+    "/livez": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say that the process is alive. */
+        get: operations["livez"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say whether the server can do its work. */
+        get: operations["readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/version": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show version and build. */
+        get: operations["version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The OpenAPI 3.1 description of this API. */
+        get: operations["openapi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Metrics in the Prometheus text format. */
+        get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/servers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the control-plane processes. */
+        get: operations["server_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/debug/reconcilers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what every reconciler of this server is doing and last did. */
+        get: operations["reconciler_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create the first admin with the one-time code that the first start printed. */
+        post: operations["setup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Log in with name and password. */
+        post: operations["login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End the session or revoke the token that makes this call. */
+        post: operations["logout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/whoami": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the caller and its roles. */
+        get: operations["whoami"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/whoami/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Change the caller's own password; every other session of the caller ends. */
+        post: operations["password_change"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the caller's browser sessions. */
+        get: operations["web_session_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of the caller's browser sessions. */
+        delete: operations["web_session_end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List users and service accounts. */
+        get: operations["user_list"];
+        put?: never;
+        /** Create a user or service account. */
+        post: operations["user_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a user. */
+        get: operations["user_get"];
+        put?: never;
+        post?: never;
+        /** Remove a user with its tokens, sessions and roles. */
+        delete: operations["user_remove"];
+        options?: never;
+        head?: never;
+        /** Change a user: disable or enable, set a password, set the role on the whole installation. */
+        patch: operations["user_update"];
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List who holds a role in a project. */
+        get: operations["member_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/members/{user}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Give a user a role in a project. */
+        put: operations["member_set"];
+        post?: never;
+        /** Take a user's role in a project away. */
+        delete: operations["member_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the caller's tokens; admins see everybody's. */
+        get: operations["token_list"];
+        put?: never;
+        /** Create a token for the caller, or (as admin) for a service account. */
+        post: operations["token_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tokens/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a token. */
+        get: operations["token_get"];
+        put?: never;
+        post?: never;
+        /** Revoke a token at once. */
+        delete: operations["token_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the projects the caller has a role in. */
+        get: operations["project_list"];
+        put?: never;
+        /** Create a project. */
+        post: operations["project_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a project. */
+        get: operations["project_get"];
+        put?: never;
+        post?: never;
+        /** Remove a project that holds nothing any more. */
+        delete: operations["project_remove"];
+        options?: never;
+        head?: never;
+        /** Change a project's description. */
+        patch: operations["project_update"];
+        trace?: never;
+    };
+    "/api/v1/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List nodes by name; with `watch=true`, stream changes. */
+        get: operations["node_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a node. */
+        get: operations["node_get"];
+        put?: never;
+        post?: never;
+        /** Take a node out: stop what runs there, revoke its certificates, forget it. */
+        delete: operations["node_remove"];
+        options?: never;
+        head?: never;
+        /** Change a node's labels. */
+        patch: operations["node_update"];
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/cordon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Place nothing new on a node; what runs there goes on. */
+        post: operations["node_cordon"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/uncordon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a node take work again. */
+        post: operations["node_uncordon"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cordon a node and wait until it is empty; after the deadline, stop what still runs. */
+        post: operations["node_drain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/join-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List join tokens. */
+        get: operations["join_token_list"];
+        put?: never;
+        /** Create a token with which one machine can join. */
+        post: operations["join_token_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/join-tokens/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a join token that was not used. */
+        delete: operations["join_token_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/join": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Become a node: a join token and a certificate request in, a certificate out. */
+        post: operations["join"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List tasks, newest first; with `watch=true`, stream changes. */
+        get: operations["task_list"];
+        put?: never;
+        /** Submit a task. */
+        post: operations["task_submit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/task-batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Submit many tasks at once: all of them or none. */
+        post: operations["task_submit_batch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/tasks/{task}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a task; with `wait`, answer when it has ended or the time is over. */
+        get: operations["task_get"];
+        put?: never;
+        post?: never;
+        /** Remove a task that has ended from the records. */
+        delete: operations["task_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/tasks/{task}/kill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a task: its stop signal, then after the grace period SIGKILL. */
+        post: operations["task_kill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/tasks/{task}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a task's output, from the node it ran on; with `follow`, until it ends. */
+        get: operations["task_logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/tasks/{task}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say why a task is where it is: every reason, for every node. */
+        get: operations["task_explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/tasks/{task}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the runs of a task, newest first. */
+        get: operations["run_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List operations, newest first. */
+        get: operations["operation_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operations/{operation}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an operation; with `wait`, answer when it has ended or the time is over. */
+        get: operations["operation_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operations/{operation}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask for an operation to stop after its present step. */
+        post: operations["operation_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List events, newest first; with `watch=true`, stream them as they happen. */
+        get: operations["event_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List audit entries, newest first. */
+        get: operations["audit_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Recompute the whole audit chain. */
+        get: operations["audit_verify"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description A reference to who did something, as kept in events and audit entries. */
+        Actor: {
+            /** @description `user`, `service`, `node` or `system`. */
+            kind: components["schemas"]["ActorKind"];
+            /** @description Name of the principal or node; the server's own name for `system`. */
+            name: string;
+        };
+        /** @enum {string} */
+        ActorKind: "user" | "service" | "node" | "system";
+        AuditListQuery: {
+            /** @description Only entries of this actor (name). */
+            actor?: string | null;
+            /** @description Only this action, such as `task.create`. */
+            action?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        /** @description What `audit verify` found. */
+        AuditVerdict: {
+            isIntact: boolean;
+            /** Format: uint64 */
+            entries: number;
+            /**
+             * Format: uint64
+             * @description Number of the first entry that does not fit.
+             */
+            firstBad?: number | null;
+            /** @description What is wrong with it, in words. */
+            problem?: string | null;
+            /** @description Hex of the newest hash; note it elsewhere to detect a rewritten chain. */
+            head: string;
+        };
+        AuditView: {
+            /** Format: uint64 */
+            sequence: number;
+            /** Format: date-time */
+            time: string;
+            actor: components["schemas"]["Actor"];
+            action: string;
+            object: components["schemas"]["ObjectRef"];
+            project?: components["schemas"]["ProjectId"] | null;
+            requestId: string;
+            source: string;
+            detail: unknown;
+            /** @description Hex. */
+            hash: string;
+        };
+        /** @description Stable, documented codes; `docs/reference/errors.md` is generated from them. */
+        Code: "malformed" | "invalid" | "unauthenticated" | "forbidden" | "not-found" | "no-such-route" | "method-not-allowed" | "already-exists" | "conflict" | "stale" | "precondition-required" | "idempotency-key-reused" | "cursor-gone" | "too-large" | "unsupported-media-type" | "rate-limited" | "node-unreachable" | "unavailable" | "internal";
+        CordonView: {
+            reason: string;
+            isDraining: boolean;
+            /** Format: date-time */
+            time: string;
+        };
+        /** @description One mistake in what a user wrote, with where it is. */
+        Diagnostic: {
+            /** @description JSON pointer (RFC 6901) to the value, empty for the whole document. */
+            pointer: string;
+            detail: string;
+        };
+        DiskFact: {
+            /** @default  */
+            mount?: string;
+            /** @default  */
+            device?: string;
+            /** @default  */
+            filesystem?: string;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            size?: number;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            available?: number;
+        };
+        /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
+        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.changed" | "node.removed" | "join.refused" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "server.started" | "server.stopped" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.lost" | "task.found" | "task.removed";
+        EventListQuery: {
+            /** @description Only events of this project (name or id). */
+            project?: string | null;
+            /** @description Only events of this kind. */
+            kind?: components["schemas"]["EventKind"] | null;
+            /** @description Only events about this kind of object... */
+            object?: components["schemas"]["ObjectKind"] | null;
+            /** @description ...with this id. */
+            id?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
+            cursor?: string | null;
+            /** @description Stream events instead of listing. */
+            watch?: boolean | null;
+        };
+        EventView: {
+            /** Format: uint64 */
+            sequence: number;
+            kind: components["schemas"]["EventKind"];
+            /** Format: date-time */
+            time: string;
+            project?: components["schemas"]["ProjectId"] | null;
+            object: components["schemas"]["ObjectRef"];
+            actor: components["schemas"]["Actor"];
+            message: string;
+        };
+        Exit: {
+            reason: components["schemas"]["ExitReason"];
+            /**
+             * Format: int32
+             * @description Exit code, when the program returned one.
+             */
+            code?: number | null;
+            /**
+             * Format: int32
+             * @description Signal number, when a signal ended it.
+             */
+            signal?: number | null;
+            message?: string | null;
+            /** Format: date-time */
+            time: string;
+        };
+        /** @description Why a run is over. */
+        ExitReason: "exited" | "stopped" | "timed-out" | "out-of-memory" | "start-failed" | "vanished";
+        /** @description Why a task is where it is. */
+        Explanation: {
+            state: components["schemas"]["TaskStateKind"];
+            /** @description One sentence. */
+            summary: string;
+            /** @description For a task that waits: every node with every reason against it. */
+            nodes: components["schemas"]["NodeExplanation"][];
+            /** @description What would help. */
+            hints: string[];
+        };
+        Facts: {
+            /** @default  */
+            hostname?: string;
+            /**
+             * @description Distribution and version, as in os-release's PRETTY_NAME.
+             * @default
+             */
+            os?: string;
+            /** @default  */
+            kernel?: string;
+            /** @default  */
+            architecture?: string;
+            /**
+             * @description Identifies the present boot of the machine.
+             * @default
+             */
+            bootId?: string;
+            /** @default  */
+            machineId?: string;
+            /**
+             * @description What may be reserved on the node.
+             * @default 0
+             */
+            cores?: number;
+            /** @default  */
+            cpuModel?: string;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            memory?: number;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            swap?: number;
+            /** @default [] */
+            numa?: components["schemas"]["NumaFact"][];
+            /** @default [] */
+            disks?: components["schemas"]["DiskFact"][];
+            /** @default [] */
+            addresses?: string[];
+            /**
+             * @description `v2`, `hybrid`, `v1` or `none`.
+             * @default
+             */
+            cgroup?: string;
+            /**
+             * @description Container engine and its version, when one answers.
+             * @default null
+             */
+            containerEngine?: string | null;
+            /** @default [] */
+            gpus?: components["schemas"]["GpuFact"][];
+            /**
+             * @description Whether the agent runs as root (and so can run tasks as other users).
+             * @default false
+             */
+            isRoot?: boolean;
+        };
+        /** @enum {string} */
+        GlobalRole: "none" | "viewer" | "user" | "operator" | "admin";
+        GpuFact: {
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            index?: number;
+            /** @default  */
+            uuid?: string;
+            /** @default  */
+            model?: string;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            memory?: number;
+            /** @default  */
+            driver?: string;
+        };
+        HealthView: {
+            /** @description `ok`, or what is wrong. */
+            status: string;
+            /** @description Each check with `ok` or what is wrong. */
+            checks: {
+                [key: string]: string;
+            };
+        };
+        JoinBody: {
+            token: string;
+            name: string;
+            /** @description Certificate signing request, PEM. */
+            csr: string;
+        };
+        JoinTokenCreateBody: {
+            /** @description Bind the token to this node name. */
+            name?: string | null;
+            /**
+             * @description Labels the node will have.
+             * @default {}
+             */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * @description How long it is valid; one hour when absent, at most 30 days.
+             * @example 30s
+             * @example 1m30s
+             */
+            ttl?: string | null;
+        };
+        JoinTokenCreatedView: {
+            token: components["schemas"]["JoinTokenView"];
+            /** @description Shown this once: the secret together with the authority's fingerprint. */
+            ticket: string;
+            /** @description The command to run on the machine. */
+            command: string;
+        };
+        /** Format: uuid */
+        JoinTokenId: string;
+        JoinTokenPath: {
+            /** @description Id of the join token. */
+            token: string;
+        };
+        /** @enum {string} */
+        JoinTokenState: "unused" | "used" | "expired" | "revoked";
+        JoinTokenView: {
+            id: components["schemas"]["JoinTokenId"];
+            name?: string | null;
+            labels: {
+                [key: string]: string;
+            };
+            /** @description `unused`, `used`, `expired` or `revoked`. */
+            state: components["schemas"]["JoinTokenState"];
+            usedBy?: components["schemas"]["NodeId"] | null;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeExpires: string;
+        };
+        JoinView: {
+            nodeId: components["schemas"]["NodeId"];
+            /** @description The node's certificate, PEM. */
+            certificate: string;
+            /** @description The authority's certificate, PEM. */
+            authority: string;
+            /** @description Where agents connect, `host:port`. */
+            agentAddresses: string[];
+            /** Format: date-time */
+            timeExpires: string;
+        };
+        /** @description A part of a list. */
+        Listing: {
+            items: components["schemas"]["ServerView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing10: {
+            items: components["schemas"]["TaskView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing11: {
+            items: components["schemas"]["RunView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing12: {
+            items: components["schemas"]["OperationView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing13: {
+            items: components["schemas"]["EventView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing14: {
+            items: components["schemas"]["AuditView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing2: {
+            items: components["schemas"]["ReconcilerView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing3: {
+            items: components["schemas"]["WebSessionView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing4: {
+            items: components["schemas"]["UserView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing5: {
+            items: components["schemas"]["MemberView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing6: {
+            items: components["schemas"]["TokenView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing7: {
+            items: components["schemas"]["ProjectView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing8: {
+            items: components["schemas"]["NodeView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing9: {
+            items: components["schemas"]["JoinTokenView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description One line of the answer to `task_logs`. */
+        LogLine: {
+            /** @constant */
+            type: "data";
+            stream: components["schemas"]["OutputStream"];
+            /** Format: date-time */
+            time: string;
+            data: string;
+            cursor: string;
+        } | {
+            /** @constant */
+            type: "gap";
+            detail: string;
+        } | {
+            /** @constant */
+            type: "end";
+            complete: boolean;
+        };
+        LoginBody: {
+            name: string;
+            password: string;
+            kind: components["schemas"]["LoginKind"];
+        };
+        /** @description What a login gives. */
+        LoginKind: "cookie" | "token";
+        LoginView: {
+            name: string;
+            /** @description Shown once; for `kind: token`. */
+            token?: string | null;
+            /** @description To be sent in `x-hostler-csrf` with every change; for `kind: cookie`. */
+            csrfToken?: string | null;
+            /** Format: date-time */
+            timeExpires: string;
+        };
+        LogsQuery: {
+            /** @description Go on until the task ends. */
+            follow?: boolean | null;
+            /** @description Only this stream. */
+            stream?: components["schemas"]["OutputStream"] | null;
+            /**
+             * Format: uint32
+             * @description Begin this many lines before the end.
+             */
+            tail?: number | null;
+            /** @description Begin after the line that carried this cursor. */
+            cursor?: string | null;
+        };
+        MemberPath: {
+            project: string;
+            /** @description Name or id of the user. */
+            user: string;
+        };
+        MemberSetBody: {
+            role: components["schemas"]["Role"];
+        };
+        MemberView: {
+            user: string;
+            id: components["schemas"]["PrincipalId"];
+            role: components["schemas"]["Role"];
+        };
+        /** @description How often a workload runs. */
+        Mode: "once";
+        NodeCordonBody: {
+            reason: string;
+        };
+        NodeDrainBody: {
+            reason: string;
+            /**
+             * @description After this long, stop what still runs; without it, wait for as long as it takes.
+             * @example 30s
+             * @example 1m30s
+             */
+            deadline?: string | null;
+        };
+        NodeExplanation: {
+            node: string;
+            isFitting: boolean;
+            reasons: string[];
+            labels: {
+                [key: string]: string;
+            };
+        };
+        /** Format: uuid */
+        NodeId: string;
+        NodeListQuery: {
+            /** @description Only nodes in this state. */
+            state?: components["schemas"]["NodeState"] | null;
+            /** @description Only nodes that carry these labels, as `key=value,key=value`. */
+            selector?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
+            cursor?: string | null;
+            /** @description Stream changes instead of listing. */
+            watch?: boolean | null;
+        };
+        /** @description A sample of the machine's load, sent with heartbeats. */
+        NodeMetrics: {
+            /**
+             * Format: double
+             * @default 0
+             */
+            load1m?: number;
+            /**
+             * Format: double
+             * @description Share of all cores busy since the last sample, 0 to 1.
+             * @default 0
+             */
+            cpuRatio?: number;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            memoryUsed?: number;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            diskUsed?: number;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            diskSize?: number;
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            uptimeSeconds?: number;
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            runsActive?: number;
+            /**
+             * Format: int64
+             * @description Resident memory of the agent itself.
+             * @default 0
+             */
+            agentMemory?: number;
+        };
+        NodePath: {
+            /** @description Name or id of the node. */
+            node: string;
+        };
+        NodeState: "online" | "joined" | "stale" | "offline" | "removed";
+        NodeUpdateBody: {
+            /** @description The node's labels from now on; those not named are removed. */
+            labels: {
+                [key: string]: string;
+            };
+        };
+        NodeView: {
+            id: components["schemas"]["NodeId"];
+            name: string;
+            labels: {
+                [key: string]: string;
+            };
+            state: components["schemas"]["NodeState"];
+            cordon?: components["schemas"]["CordonView"] | null;
+            facts?: components["schemas"]["Facts"] | null;
+            metrics?: components["schemas"]["NodeMetrics"] | null;
+            agentVersion: string;
+            /** Format: uint64 */
+            generation: number;
+            /**
+             * Format: uint64
+             * @description What the node should have reached, and what its agent has accepted.
+             */
+            desiredGeneration: number;
+            /** Format: uint64 */
+            appliedGeneration: number;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeSeen?: string | null;
+            /** Format: date-time */
+            timeState: string;
+        };
+        /** @description Stands for "no parameters" and "no body". */
+        Nothing: Record<string, never>;
+        NumaFact: {
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            index?: number;
+            /**
+             * @description CPUs in Linux list form, such as `0-7,16-23`.
+             * @default
+             */
+            cpus?: string;
+            /**
+             * Format: int64
+             * @default 0
+             */
+            memory?: number;
+        };
+        /**
+         * @description Kinds of objects that events, audit entries and watch streams speak of.
+         * @enum {string}
+         */
+        ObjectKind: "join-token" | "member" | "node" | "operation" | "project" | "server" | "task" | "token" | "user" | "web-session";
+        /** @description The object an event is about: enough to fetch it, or to name it once it is gone. */
+        ObjectRef: {
+            kind: components["schemas"]["ObjectKind"];
+            id: string;
+            name: string;
+        };
+        OperationGetQuery: {
+            /**
+             * @description Wait at most this long (up to 60s) for the operation to end.
+             * @example 30s
+             * @example 1m30s
+             */
+            wait?: string | null;
+        };
+        /** Format: uuid */
+        OperationId: string;
+        OperationListQuery: {
+            /** @description Only operations in this state. */
+            state?: components["schemas"]["OperationState"] | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        OperationPath: {
+            /** @description Id of the operation. */
+            operation: string;
+        };
+        /** @description What an operation does, with every choice made when it was created. */
+        OperationPlan: {
+            /** @constant */
+            kind: "node-drain";
+            node: components["schemas"]["NodeId"];
+            reason: string;
+            /** Format: date-time */
+            deadline?: string | null;
+        } | {
+            /** @constant */
+            kind: "node-remove";
+            node: components["schemas"]["NodeId"];
+            reason: string;
+        };
+        /** @enum {string} */
+        OperationState: "pending" | "running" | "succeeded" | "failed" | "cancelled";
+        OperationView: {
+            id: components["schemas"]["OperationId"];
+            plan: components["schemas"]["OperationPlan"];
+            state: components["schemas"]["OperationState"];
+            steps: components["schemas"]["Step"][];
+            error?: string | null;
+            isCancelRequested: boolean;
+            createdBy: components["schemas"]["Actor"];
+            /** Format: uint64 */
+            generation: number;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
+            /** Format: date-time */
+            timeEnded?: string | null;
+        };
+        /**
+         * @description Where a program writes.
+         * @enum {string}
+         */
+        OutputStream: "stdout" | "stderr";
+        /** @description Parameters of lists that can only be paged. */
+        PageQuery: {
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        PasswordChangeBody: {
+            current: string;
+            new: string;
+        };
+        /** @description Where a workload may run. */
+        PlacementRules: {
+            /** @description Only on the node of this name. */
+            node?: string | null;
+            /** @description Only on nodes that carry all of these labels. */
+            selector?: {
+                [key: string]: string;
+            };
+        };
+        /** Format: uuid */
+        PrincipalId: string;
+        PrincipalKind: "user" | "service";
+        /** @description The body of every error (RFC 9457, `application/problem+json`). */
+        Problem: {
+            /** @description Address of the code's documentation. */
+            type: string;
+            title: string;
+            /** Format: uint16 */
+            status: number;
+            detail: string;
+            code: components["schemas"]["Code"];
+            /** @description What to do next. */
+            hint: string;
+            /** @description Names this request in the server's log. */
+            requestId: string;
+            errors?: components["schemas"]["Diagnostic"][];
+        };
+        ProjectCreateBody: {
+            name: string;
+            /** @default  */
+            description?: string;
+        };
+        /** Format: uuid */
+        ProjectId: string;
+        ProjectPath: {
+            /** @description Name or id of the project. */
+            project: string;
+        };
+        ProjectRole: {
+            project: components["schemas"]["ProjectId"];
+            role: components["schemas"]["Role"];
+        };
+        ProjectUpdateBody: {
+            description: string;
+        };
+        ProjectView: {
+            id: components["schemas"]["ProjectId"];
+            name: string;
+            description: string;
+            /** Format: uint64 */
+            generation: number;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
+        };
+        ReconcilerView: {
+            name: string;
+            description: string;
+            /** Format: double */
+            periodSeconds: number;
+            isRunning: boolean;
+            /** Format: uint64 */
+            passes: number;
+            /** Format: uint64 */
+            errors: number;
+            /** Format: uint64 */
+            panics: number;
+            /** Format: date-time */
+            timeLastStarted?: string | null;
+            /** Format: double */
+            secondsLast: number;
+            errorLast?: string | null;
+            /** @description What the last pass did. */
+            report: unknown;
+        };
+        /** @description What a workload reserves on its node. */
+        Resources: {
+            /** @default 0.02 */
+            cores?: number;
+            /**
+             * Format: int64
+             * @description Bytes of memory.
+             * @default 0
+             */
+            memory?: number;
+        };
+        /** @description Roles, each including those before it. Bound per project, or on the whole installation. */
+        Role: "viewer" | "user" | "operator" | "admin";
+        /** Format: uuid */
+        RunId: string;
+        /** @enum {string} */
+        RunStateKind: "assigned" | "running" | "exited" | "lost";
+        RunView: {
+            id: components["schemas"]["RunId"];
+            /** Format: uint32 */
+            attempt: number;
+            nodeId: components["schemas"]["NodeId"];
+            state: components["schemas"]["RunStateKind"];
+            /** Format: uint32 */
+            pid?: number | null;
+            exit?: components["schemas"]["Exit"] | null;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeStarted?: string | null;
+            /** Format: date-time */
+            timeEnded?: string | null;
+        };
+        /** @description What carries a workload out on its node. */
+        Runtime: "process";
+        /** Format: uuid */
+        ServerId: string;
+        ServerView: {
+            id: components["schemas"]["ServerId"];
+            name: string;
+            version: string;
+            apiAddress: string;
+            agentAddress: string;
+            isCurrent: boolean;
+            /** Format: date-time */
+            timeStarted: string;
+            /** Format: date-time */
+            timeSeen: string;
+        };
+        SetupBody: {
+            code: string;
+            /** @description Name of the first admin. */
+            name: string;
+            password: string;
+            kind: components["schemas"]["LoginKind"];
+        };
+        Step: {
+            name: string;
+            state: components["schemas"]["StepState"];
+            /** @description Progress in words while it runs, the result afterwards. */
+            message: string;
+            /** Format: date-time */
+            timeStarted?: string | null;
+            /** Format: date-time */
+            timeEnded?: string | null;
+        };
+        /** @enum {string} */
+        StepState: "waiting" | "running" | "succeeded" | "failed" | "skipped";
+        /** @description How a run is stopped: the signal, then after the grace period SIGKILL. */
+        StopPolicy: {
+            /** @default SIGTERM */
+            signal?: components["schemas"]["StopSignal"];
+            /**
+             * @default 10s
+             * @example 30s
+             * @example 1m30s
+             */
+            grace?: string;
+        };
+        /**
+         * @description Signals that ask a process to end.
+         * @enum {string}
+         */
+        StopSignal: "SIGTERM" | "SIGINT" | "SIGQUIT" | "SIGHUP" | "SIGUSR1" | "SIGUSR2" | "SIGKILL";
+        TaskBatchBody: {
+            tasks: components["schemas"]["TaskSubmitBody"][];
+        };
+        TaskBatchView: {
+            /** @description The tasks that were made, in the order they were given. */
+            tasks: components["schemas"]["TaskRef"][];
+        };
+        TaskGetQuery: {
+            /**
+             * @description Wait at most this long (up to 60s) for the task to end.
+             * @example 30s
+             * @example 1m30s
+             */
+            wait?: string | null;
+        };
+        TaskKillBody: {
+            /**
+             * @description Overrides the task's own grace period.
+             * @example 30s
+             * @example 1m30s
+             */
+            grace?: string | null;
+        };
+        TaskListQuery: {
+            /** @description Only tasks in this state. */
+            state?: components["schemas"]["TaskStateKind"] | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
+            cursor?: string | null;
+            /** @description Stream changes instead of listing. */
+            watch?: boolean | null;
+        };
+        TaskPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name or id of the task. */
+            task: string;
+        };
+        TaskRef: {
+            id: components["schemas"]["WorkloadId"];
+            name: string;
+        };
+        /** @enum {string} */
+        TaskStateKind: "pending" | "assigning" | "running" | "completed" | "failed" | "killed" | "lost";
+        TaskStatus: {
+            state: components["schemas"]["TaskStateKind"];
+            /** @description The state in words, with the reason where there is one. */
+            message: string;
+            /** @description True once somebody asked for it to stop. */
+            isStopping: boolean;
+            node?: string | null;
+            run?: components["schemas"]["RunId"] | null;
+            /** Format: uint32 */
+            pid?: number | null;
+            exit?: components["schemas"]["Exit"] | null;
+            /** Format: date-time */
+            timeStarted?: string | null;
+            /** Format: date-time */
+            timeEnded?: string | null;
+        };
+        TaskSubmitBody: {
+            /** @description Unique in the project; made from the command when absent. */
+            name?: string | null;
+            spec: components["schemas"]["WorkloadSpec"];
+        };
+        TaskView: {
+            id: components["schemas"]["WorkloadId"];
+            name: string;
+            project: string;
+            spec: components["schemas"]["WorkloadSpec"];
+            status: components["schemas"]["TaskStatus"];
+            createdBy: string;
+            /** Format: uint64 */
+            generation: number;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
+        };
+        TokenCreateBody: {
+            name: string;
+            /** @description For whom; the caller when absent. */
+            user?: string | null;
+            /** @description The token can never do more than this role. */
+            role: components["schemas"]["Role"];
+            /** @description The token works in this project only. */
+            project?: string | null;
+            /**
+             * @description How long it is valid; 90 days when absent, at most 10 years.
+             * @example 30s
+             * @example 1m30s
+             */
+            ttl?: string | null;
+        };
+        TokenCreatedView: {
+            token: components["schemas"]["TokenView"];
+            /** @description Shown this once. */
+            secret: string;
+        };
+        /** Format: uuid */
+        TokenId: string;
+        TokenPath: {
+            /** @description Id of the token. */
+            token: string;
+        };
+        TokenView: {
+            id: components["schemas"]["TokenId"];
+            name: string;
+            user: string;
+            role: components["schemas"]["Role"];
+            project?: string | null;
+            isRevoked: boolean;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeExpires?: string | null;
+            /** Format: date-time */
+            timeLastUsed?: string | null;
+        };
+        UserCreateBody: {
+            name: string;
+            /** @description `user` needs a password, `service` cannot have one. */
+            kind: components["schemas"]["PrincipalKind"];
+            password?: string | null;
+            /** @description Role on the whole installation, if any. */
+            role?: components["schemas"]["Role"] | null;
+        };
+        UserPath: {
+            /** @description Name or id of the user. */
+            user: string;
+        };
+        UserUpdateBody: {
+            isDisabled?: boolean | null;
+            password?: string | null;
+            /** @description New role on the whole installation; `none` takes it away. */
+            role?: components["schemas"]["GlobalRole"] | null;
+        };
+        UserView: {
+            id: components["schemas"]["PrincipalId"];
+            name: string;
+            kind: components["schemas"]["PrincipalKind"];
+            role?: components["schemas"]["Role"] | null;
+            isDisabled: boolean;
+            /** Format: uint64 */
+            generation: number;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
+        };
+        VersionView: {
+            version: string;
+            /** @description Of this API. */
+            apiVersion: string;
+            serverId: components["schemas"]["ServerId"];
+            /** @description True until the first admin exists; the dashboard then offers setup. */
+            needsSetup: boolean;
+        };
+        /** Format: uuid */
+        WebSessionId: string;
+        WebSessionPath: {
+            session: string;
+        };
+        WebSessionView: {
+            id: components["schemas"]["WebSessionId"];
+            userAgent: string;
+            isCurrent: boolean;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeLastUsed: string;
+            /** Format: date-time */
+            timeExpires: string;
+        };
+        WhoamiView: {
+            id: components["schemas"]["PrincipalId"];
+            name: string;
+            kind: components["schemas"]["PrincipalKind"];
+            /** @description Role on the whole installation. */
+            role?: components["schemas"]["Role"] | null;
+            projects: components["schemas"]["ProjectRole"][];
+            /** @description Given to browsers again, so that a reloaded page can make changes. */
+            csrfToken?: string | null;
+        };
+        /** Format: uuid */
+        WorkloadId: string;
+        /** @description A workload as its user describes it. */
+        WorkloadSpec: {
+            /** @default process */
+            runtime?: components["schemas"]["Runtime"];
+            /** @default once */
+            mode?: components["schemas"]["Mode"];
+            /** @description Program and arguments, run as they stand (no shell). The program is looked up in the node's PATH. */
+            command: string[];
+            /** @description Environment variables added to the node's minimal set (PATH, HOME, USER, HOSTLER_*). */
+            env?: {
+                [key: string]: string;
+            };
+            /** @description Working directory on the node; the run's own scratch directory when absent. */
+            workdir?: string | null;
+            /** @description Login name on the node to run as; the agent's own user when absent. */
+            user?: string | null;
+            /**
+             * @description Stop a run that takes longer.
+             * @example 30s
+             * @example 1m30s
+             */
+            timeout?: string | null;
+            /**
+             * @default {
+             *       "signal": "SIGTERM",
+             *       "grace": "10s"
+             *     }
+             */
+            stop?: components["schemas"]["StopPolicy"];
+            /**
+             * @default {
+             *       "cores": 0.02,
+             *       "memory": 0
+             *     }
+             */
+            resources?: components["schemas"]["Resources"];
+            /** @default {} */
+            placement?: components["schemas"]["PlacementRules"];
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    livez: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthView"];
+                };
+            };
+        };
+    };
+    readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthView"];
+                };
+            };
+        };
+    };
+    version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VersionView"];
+                };
+            };
+        };
+    };
+    openapi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    metrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+    server_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing"];
+                };
+            };
+        };
+    };
+    reconciler_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing2"];
+                };
+            };
+        };
+    };
+    setup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetupBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginView"];
+                };
+            };
+        };
+    };
+    login: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginView"];
+                };
+            };
+        };
+    };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    whoami: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhoamiView"];
+                };
+            };
+        };
+    };
+    password_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChangeBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    web_session_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing3"];
+                };
+            };
+        };
+    };
+    web_session_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    user_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing4"];
+                };
+            };
+        };
+    };
+    user_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserView"];
+                };
+            };
+        };
+    };
+    user_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserView"];
+                };
+            };
+        };
+    };
+    user_remove: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    user_update: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserUpdateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserView"];
+                };
+            };
+        };
+    };
+    member_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing5"];
+                };
+            };
+        };
+    };
+    member_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project: string;
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MemberSetBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MemberView"];
+                };
+            };
+        };
+    };
+    member_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                project: string;
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    token_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing6"];
+                };
+            };
+        };
+    };
+    token_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenCreatedView"];
+                };
+            };
+        };
+    };
+    token_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the token. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenView"];
+                };
+            };
+        };
+    };
+    token_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the token. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    project_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing7"];
+                };
+            };
+        };
+    };
+    project_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProjectCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectView"];
+                };
+            };
+        };
+    };
+    project_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectView"];
+                };
+            };
+        };
+    };
+    project_remove: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    project_update: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProjectUpdateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProjectView"];
+                };
+            };
+        };
+    };
+    node_list: {
+        parameters: {
+            query?: {
+                /** @description Only nodes in this state. */
+                state?: components["schemas"]["NodeState"];
+                /** @description Only nodes that carry these labels, as `key=value,key=value`. */
+                selector?: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
+                cursor?: string;
+                /** @description Stream changes instead of listing. */
+                watch?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing8"];
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    node_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeView"];
+                };
+            };
+        };
+    };
+    node_remove: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+        };
+    };
+    node_update: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NodeUpdateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeView"];
+                };
+            };
+        };
+    };
+    node_cordon: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NodeCordonBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeView"];
+                };
+            };
+        };
+    };
+    node_uncordon: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeView"];
+                };
+            };
+        };
+    };
+    node_drain: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NodeDrainBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+        };
+    };
+    join_token_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing9"];
+                };
+            };
+        };
+    };
+    join_token_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoinTokenCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JoinTokenCreatedView"];
+                };
+            };
+        };
+    };
+    join_token_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the join token. */
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    join: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JoinBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JoinView"];
+                };
+            };
+        };
+    };
+    task_list: {
+        parameters: {
+            query?: {
+                /** @description Only tasks in this state. */
+                state?: components["schemas"]["TaskStateKind"];
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
+                cursor?: string;
+                /** @description Stream changes instead of listing. */
+                watch?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing10"];
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    task_submit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskSubmitBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+        };
+    };
+    task_submit_batch: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskBatchBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskBatchView"];
+                };
+            };
+        };
+    };
+    task_get: {
+        parameters: {
+            query?: {
+                /** @description Wait at most this long (up to 60s) for the task to end. */
+                wait?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the task. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+        };
+    };
+    task_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the task. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    task_kill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the task. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskKillBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+        };
+    };
+    task_logs: {
+        parameters: {
+            query?: {
+                /** @description Go on until the task ends. */
+                follow?: boolean;
+                /** @description Only this stream. */
+                stream?: components["schemas"]["OutputStream"];
+                /** @description Begin this many lines before the end. */
+                tail?: number;
+                /** @description Begin after the line that carried this cursor. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the task. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    task_explain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the task. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Explanation"];
+                };
+            };
+        };
+    };
+    run_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the task. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing11"];
+                };
+            };
+        };
+    };
+    operation_list: {
+        parameters: {
+            query?: {
+                /** @description Only operations in this state. */
+                state?: components["schemas"]["OperationState"];
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing12"];
+                };
+            };
+        };
+    };
+    operation_get: {
+        parameters: {
+            query?: {
+                /** @description Wait at most this long (up to 60s) for the operation to end. */
+                wait?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the operation. */
+                operation: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+        };
+    };
+    operation_cancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the operation. */
+                operation: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+        };
+    };
+    event_list: {
+        parameters: {
+            query?: {
+                /** @description Only events of this project (name or id). */
+                project?: string;
+                /** @description Only events of this kind. */
+                kind?: components["schemas"]["EventKind"];
+                /** @description Only events about this kind of object... */
+                object?: components["schemas"]["ObjectKind"];
+                /** @description ...with this id. */
+                id?: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
+                cursor?: string;
+                /** @description Stream events instead of listing. */
+                watch?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing13"];
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    audit_list: {
+        parameters: {
+            query?: {
+                /** @description Only entries of this actor (name). */
+                actor?: string;
+                /** @description Only this action, such as `task.create`. */
+                action?: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing14"];
+                };
+            };
+        };
+    };
+    audit_verify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditVerdict"];
+                };
+            };
+        };
+    };
+}

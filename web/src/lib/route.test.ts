@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+
+import { formatRoute, parseRoute, setupCode, type Route } from "./route";
+
+test.each<Route>([
+  { page: "tasks", project: "default" },
+  { page: "tasks", project: "a b", task: "x/y" },
+  { page: "tasks", project: "web", task: "job-1", state: "failed" },
+  { page: "nodes" },
+  { page: "nodes", node: "stall-1" },
+  { page: "start" },
+])("%o survives the address", (route) => {
+  expect(parseRoute(formatRoute(route))).toEqual(route);
+});
+
+test("what is not a route is none", () => {
+  expect(parseRoute("")).toBeUndefined();
+  expect(parseRoute("#/projects/default")).toBeUndefined();
+  expect(parseRoute("#setup=abc")).toBeUndefined();
+  expect(parseRoute("#/projects/p/tasks?state=nonsense")).toEqual({ page: "tasks", project: "p" });
+});
+
+test("the one-time code", () => {
+  expect(setupCode("#setup=ABCD-1234")).toBe("ABCD-1234");
+  expect(setupCode("#/nodes")).toBeUndefined();
+});

@@ -1,0 +1,59 @@
+// Addresses inside the dashboard. They live in the fragment, so that any path of the server can be
+// its own; everything worth sharing (project, task, filter) is in them.
+
+import type { TaskStateKind } from "./api/types";
+import { TASK_STATE_KINDS } from "./words";
+
+export type Route =
+  | { page: "tasks"; project: string; task?: string; state?: TaskStateKind }
+  | { page: "nodes"; node?: string }
+  | { page: "start" };
+
+/** What a fragment names; `undefined` where it names nothing. */
+export function parseRoute(fragment: string): Route | undefined {
+  const [path = "", query = ""] = fragment.replace(/^#/, "").split("?");
+  const parts = path
+    .split("/")
+    .filter((part) => part !== "")
+    .map(decode);
+  if (parts[0] === "projects" && parts[1] && parts[2] === "tasks") {
+    const asked = new URLSearchParams(query).get("state");
+    const state = TASK_STATE_KINDS.find((kind) => kind === asked);
+    return {
+      page: "tasks",
+      project: parts[1],
+      ...(parts[3] ? { task: parts[3] } : {}),
+      ...(state ? { state } : {}),
+    };
+  }
+  if (parts[0] === "nodes") return { page: "nodes", ...(parts[1] ? { node: parts[1] } : {}) };
+  if (parts[0] === "start") return { page: "start" };
+  return undefined;
+}
+
+export function formatRoute(route: Route): string {
+  switch (route.page) {
+    case "tasks": {
+      const task = route.task ? `/${encodeURIComponent(route.task)}` : "";
+      const state = route.state ? `?state=${route.state}` : "";
+      return `#/projects/${encodeURIComponent(route.project)}/tasks${task}${state}`;
+    }
+    case "nodes":
+      return route.node ? `#/nodes/${encodeURIComponent(route.node)}` : "#/nodes";
+    case "start":
+      return "#/start";
+  }
+}
+
+/** The one-time code of `#setup=CODE`. */
+export function setupCode(fragment: string): string | undefined {
+  return new URLSearchParams(fragment.replace(/^#/, "")).get("setup") ?? undefined;
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
