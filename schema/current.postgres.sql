@@ -234,6 +234,8 @@ CREATE TABLE run (
     CONSTRAINT run_placement_id_fkey FOREIGN KEY (placement_id) REFERENCES placement(id)
 );
 
+CREATE INDEX run_assigned ON run USING btree (time_created, id) WHERE (state = 'assigned'::text);
+
 CREATE INDEX run_node ON run USING btree (node_id, state, id);
 
 CREATE INDEX run_placement ON run USING btree (placement_id);

@@ -211,6 +211,8 @@ CREATE TABLE run (
     time_ended INTEGER
 ) STRICT;
 
+CREATE INDEX run_assigned ON run (time_created, id) WHERE state = 'assigned';
+
 CREATE INDEX run_node ON run (node_id, state, id);
 
 CREATE INDEX run_placement ON run (placement_id);

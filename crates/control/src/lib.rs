@@ -37,5 +37,7 @@ pub use feed::EventFollower;
 pub use links::{NodeLink, PeerLinks};
 pub use node_session::{Attach, Attached, DesiredBatch, HelloFacts, ReportAck};
 pub use output::{OutputItem, OutputQuery, OutputReceiver};
-pub use reconcile::{LeaseReport, LivenessReport, PlacementReport, Wakers};
+pub use reconcile::{
+    LeaseReport, LivenessReport, OperationAdvance, OperationReport, PlacementReport, Wakers,
+};
 pub(crate) use service::task::object as service_object;

@@ -110,11 +110,18 @@ impl Error {
     }
 
     pub fn not_found(kind: &str, id: impl std::fmt::Display) -> Error {
-        Error::new(
-            Code::NotFound,
-            format!("there is no {kind} `{id}`"),
-            format!("list them with `hostler {} ls`", kind.replace(' ', "-")),
-        )
+        let command = match kind {
+            "join token" => "node token ls",
+            "member" => "project members",
+            "session" => "whoami",
+            other => return Error::absent(other, id, &format!("{other} ls")),
+        };
+        Error::absent(kind, id, command)
+    }
+
+    fn absent(kind: &str, id: impl std::fmt::Display, command: &str) -> Error {
+        let detail = format!("there is no {kind} `{id}`");
+        Error::new(Code::NotFound, detail, format!("list them with `hostler {command}`"))
     }
 
     pub fn already_exists(kind: &str, name: impl std::fmt::Display) -> Error {

@@ -25,6 +25,7 @@ const START_PAGE: &str = "index.html";
 const NOT_BUILT: &str = include_str!("../static/not-built.html");
 const DOCS: &[(&str, &str, &str)] = &[
     ("/docs", HTML, include_str!("../static/docs/index.html")),
+    ("/docs/", HTML, include_str!("../static/docs/index.html")),
     ("/docs/docs.js", "text/javascript; charset=utf-8", include_str!("../static/docs/docs.js")),
     ("/docs/docs.css", "text/css; charset=utf-8", include_str!("../static/docs/docs.css")),
 ];
@@ -52,7 +53,10 @@ fn page(path: &str, headers: &HeaderMap) -> Option<Response> {
         let tag = blake3::hash(text.as_bytes()).to_hex();
         return Some(file(Cow::Borrowed(text.as_bytes()), kind, REVALIDATE, &tag, headers));
     }
-    let name = path.trim_start_matches('/');
+    let name = path.strip_prefix('/').unwrap_or(path);
+    if name.split('/').any(|part| part.is_empty() && !name.is_empty() || part == "..") {
+        return None;
+    }
     if let Some(found) = Dashboard::get(name).filter(|_| !name.is_empty()) {
         let caching = match name.starts_with("assets/") {
             true => FOREVER,

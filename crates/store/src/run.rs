@@ -1,7 +1,7 @@
 //! Runs: one execution attempt each. A report is applied only over the report generation it was
 //! compared with, so a late or repeated one changes nothing.
 
-use hostler_model::{Generation, NodeId, Run, RunId, RunStateKind, WorkloadId};
+use hostler_model::{Generation, NodeId, Run, RunId, RunStateKind, Timestamp, WorkloadId};
 
 use crate::select::Select;
 use crate::value::{Columns, Row, Value, params};
@@ -52,6 +52,21 @@ impl Conn {
     /// Runs a node still owes an end: assigned or running.
     pub async fn run_unsettled_on(&mut self, node: NodeId) -> Result<Vec<Run>, Error> {
         self.run_on(node, &[RunStateKind::Assigned, RunStateKind::Running]).await
+    }
+
+    /// Runs that were assigned before `time` and have not been heard of since, oldest first.
+    pub async fn run_assigned_before(
+        &mut self,
+        time: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Run>, Error> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM run WHERE run.state = 'assigned' AND run.time_created < $1 ORDER BY run.time_created, run.id LIMIT $2"
+        );
+        let rows = self.query(sql, params![time, limit]).await?;
+        rows.iter().map(decode).collect()
     }
 
     /// Runs of a node that were declared lost.

@@ -6,4 +6,4 @@ mod world;
 
 pub use random::Random;
 pub use sim_agent::{SimAgent, Truth};
-pub use world::{World, caller_cx};
+pub use world::{Operations, World, caller_cx};

@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 
 use hostler_control::{Attach, Attached, Control, HelloFacts};
 use hostler_engine::supervise::{Acceptance, Action, AgentState, Finding, Record};
-use hostler_model::{Bytes, Cores, Exit, ExitReason, Facts, Generation, NodeId, RunId, Timestamp};
+use hostler_model::{
+    Bytes, Cores, Exit, ExitReason, Facts, Generation, NodeId, Report, RunId, Timestamp,
+};
 
 use crate::Random;
 
@@ -44,6 +46,8 @@ pub struct SimAgent {
     /// Begun before a crash, certainly never executed: to be started.
     unstarted: Vec<RunId>,
     session: Option<Attached>,
+    /// A report that the network held back and may deliver again, long after.
+    delayed: Vec<Report>,
     sent: Generation,
     is_up: bool,
     pub is_cut_off: bool,
@@ -63,10 +67,20 @@ impl SimAgent {
             next_pid: 100,
             unstarted: Vec::new(),
             session: None,
+            delayed: Vec::new(),
             sent: Generation::ZERO,
             is_up: true,
             is_cut_off: false,
         }
+    }
+
+    pub fn serial(&self) -> &str {
+        &self.serial
+    }
+
+    /// Accepts a generation of a history that no database knows any more.
+    pub fn accept_foreign(&mut self, generation: Generation) {
+        self.write(Record::Accepted { generation, assignments: Vec::new() });
     }
 
     pub fn running(&self) -> usize {
@@ -239,7 +253,16 @@ impl SimAgent {
         if !self.is_up || self.is_cut_off || self.session.is_none() {
             return;
         }
+        if random.chance(20) {
+            let late = std::mem::take(&mut self.delayed);
+            if control.node_report(self.node_id, &late).await.is_err() {
+                return;
+            }
+        }
         let reports = self.state.reports();
+        if random.chance(30) {
+            self.delayed.clone_from(&reports);
+        }
         if reports.is_empty() || random.chance(10) {
             return;
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use hostler_base::clock::ManualClock;
 use hostler_base::ids::Ids;
+use hostler_base::reconcile::Reconciler as _;
 use hostler_control::{Boot, Control, ControlConfig, Cx, NewJoinToken, RequestMeta};
 use hostler_model::{
     Caller, Credential, Labels, Name, PrincipalKind, Project, Role, RoleBinding, Scope, Timestamp,
@@ -55,6 +56,11 @@ impl World {
         self.control = self.another_server().await;
     }
 
+    /// The operation reconciler of the present server, advanced by hand.
+    pub fn operations(&self) -> Operations {
+        Operations(self.control.operation_reconciler())
+    }
+
     pub fn advance(&self, length: Duration) {
         self.clock.advance(length);
     }
@@ -75,6 +81,16 @@ impl World {
         let certificate =
             hostler_trust::PeerCertificate::from_pem(&joined.certificate).expect("certificate");
         SimAgent::new(joined.node_id, certificate.serial)
+    }
+}
+
+/// One server's hand on operations.
+pub struct Operations(hostler_control::OperationAdvance);
+
+impl Operations {
+    pub async fn pass(&mut self) {
+        let pass = self.0.reconcile().await;
+        assert_eq!(pass.error, None, "the pass failed");
     }
 }
 

@@ -19,7 +19,7 @@ pub struct JoinTicket {
 pub enum ParseTicketError {
     #[error(
         "the join ticket has no fingerprint (`<token>.<fingerprint>`); copy it again, whole, or make \
-         another with `hostler node join-token`"
+         another with `hostler node token create`"
     )]
     NoFingerprint,
     #[error("the token in the join ticket cannot be used")]

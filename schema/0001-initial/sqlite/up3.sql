@@ -58,3 +58,4 @@ CREATE TABLE IF NOT EXISTS run (
 CREATE INDEX IF NOT EXISTS run_placement ON run (placement_id);
 CREATE INDEX IF NOT EXISTS run_workload ON run (workload_id, id);
 CREATE INDEX IF NOT EXISTS run_node ON run (node_id, state, id);
+CREATE INDEX IF NOT EXISTS run_assigned ON run (time_created, id) WHERE state = 'assigned';

@@ -39,6 +39,8 @@ pub fn documents(root: &Path) -> anyhow::Result<Vec<Document>> {
         reference("openapi.json", openapi::document()?),
         reference("access.md", access::page()),
         reference("cli.md", hostler_cli::reference_markdown()),
+        reference("config.md", hostler_server::config::reference_markdown()),
+        reference("metrics.md", hostler_server::metrics::reference_markdown()),
         reference("errors.md", errors::page(root)?),
         reference("events.md", events::page(root)?),
         reference("states.md", states::page(root)?),

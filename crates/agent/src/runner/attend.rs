@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hostler_model::{Exit, ExitReason, RunId};
 use tokio::io::AsyncWriteExt;
@@ -22,6 +23,7 @@ use crate::wire::{self, Command, Event, StartOrder};
 
 /// How often an order that was lost on its way is sent again.
 const ATTEMPTS: u32 = 5;
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// The first thing there is to say of a run.
 #[derive(Debug)]
@@ -123,7 +125,15 @@ impl Attendant {
     pub async fn resume(mut self, stream: StdUnixStream) {
         match connect(stream) {
             Ok(shim) => self.attend(shim).await,
-            Err(error) => tracing::error!(run = %self.run_id, %error, "shim cannot be attended to"),
+            Err(_) => self.search().await,
+        }
+    }
+
+    /// Attends to a run whose shim lives, as soon as that answers.
+    pub async fn search(mut self) {
+        self.reply = None;
+        if let Some(shim) = self.look().await {
+            self.attend(shim).await;
         }
     }
 
@@ -185,34 +195,55 @@ impl Attendant {
         }
     }
 
-    /// The connection is gone: finds out why. `None` when there is nothing to attend to any more.
+    /// The connection is gone: finds out why, for as long as that takes. `None` when there is nothing
+    /// to attend to any more.
     async fn look(&mut self) -> Option<Shim> {
-        let is_starting = self.reply.is_some() && self.order.is_some();
-        match self.shared.settle(self.run_id).await {
-            Ok(Settled::Live(stream)) => connect(stream).ok(),
-            Ok(Settled::Ended { exit, started }) => {
-                self.end(exit, started).await;
-                None
-            }
-            Ok(Settled::NeverStarted) if is_starting && self.attempts < ATTEMPTS => {
-                self.attempts += 1;
-                tracing::warn!(run = %self.run_id, attempt = self.attempts, "start was lost, sent again");
-                match self.give_order().await {
-                    Ok(shim) => Some(shim),
-                    Err(e) => {
-                        self.answer(Reply::NotStarted(e)).await;
-                        None
+        loop {
+            match self.shared.settle(self.run_id).await {
+                Ok(Settled::Live(stream)) => match connect(stream) {
+                    Ok(shim) => return Some(shim),
+                    Err(error) => {
+                        tracing::error!(run = %self.run_id, %error, "shim cannot be attended to");
                     }
+                },
+                Ok(Settled::Ended { exit, started }) => {
+                    self.end(exit, started).await;
+                    return None;
+                }
+                Ok(Settled::NeverStarted) => return self.start_again().await,
+                Ok(Settled::Stuck { .. }) => {
+                    tracing::warn!(run = %self.run_id, "shim does not answer");
+                }
+                Err(error) => {
+                    tracing::error!(run = %self.run_id, %error, "run cannot be examined");
                 }
             }
-            Ok(Settled::NeverStarted) => {
-                let why = "its shim died before anything was executed";
-                let e = StartError::Refused(why.to_owned());
-                self.answer(Reply::NotStarted(e)).await;
-                None
+            tokio::select! {
+                () = self.shared.cancel.cancelled() => return None,
+                () = tokio::time::sleep(LOOK_AGAIN) => {}
             }
-            Err(error) => {
-                tracing::error!(run = %self.run_id, %error, "run cannot be examined");
+        }
+    }
+
+    /// Nothing was ever executed: sends the order again, if there is one that nobody has answered.
+    async fn start_again(&mut self) -> Option<Shim> {
+        if self.reply.is_none() {
+            let exit = settle::vanished("its supervisor was killed and its records were removed");
+            self.end(exit, self.started).await;
+            return None;
+        }
+        self.attempts += 1;
+        let outcome = if self.order.is_some() && self.attempts <= ATTEMPTS {
+            tracing::warn!(run = %self.run_id, attempt = self.attempts, "start was lost, sent again");
+            self.give_order().await
+        } else {
+            let why = "its shim died before anything was executed";
+            Err(StartError::Refused(why.to_owned()))
+        };
+        match outcome {
+            Ok(shim) => Some(shim),
+            Err(e) => {
+                self.answer(Reply::NotStarted(e)).await;
                 None
             }
         }

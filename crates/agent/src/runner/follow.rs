@@ -37,9 +37,9 @@ impl Follower {
     /// is neither attended to nor over, has nothing more.
     pub async fn next(&mut self) -> io::Result<Option<Batch>> {
         while !self.is_end {
-            let was_attended = self.shared.live().contains_key(&self.run_id);
+            let was_live = self.is_live();
             let batch = self.read().await?;
-            self.is_end = batch.is_end || (batch.items.is_empty() && !was_attended);
+            self.is_end = batch.is_end || (batch.items.is_empty() && !was_live);
             if !batch.items.is_empty() {
                 return Ok(Some(batch));
             }
@@ -48,6 +48,12 @@ impl Follower {
             }
         }
         Ok(None)
+    }
+
+    /// A shim tells of the end only when all output is written.
+    fn is_live(&self) -> bool {
+        let live = self.shared.live();
+        live.get(&self.run_id).is_some_and(|handle| handle.ended.is_none())
     }
 
     async fn read(&mut self) -> io::Result<Batch> {

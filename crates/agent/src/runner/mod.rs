@@ -39,6 +39,8 @@ use settle::Settled;
 pub use executor::ExecutorError;
 pub use follow::Follower;
 
+/// How long a shim may take to greet an agent; one that takes longer is attended to all the same.
+const HELLO: Duration = Duration::from_secs(5);
 /// How many exits may wait to be taken before shims' news wait too.
 const EXITS_QUEUED: usize = 1024;
 
@@ -234,6 +236,12 @@ impl Shared {
         Some(Entered { attendant, answer })
     }
 
+    /// What is on record of its start.
+    async fn started(&self, run_id: RunId) -> io::Result<Option<Started>> {
+        let path = self.runs.join(run_id.to_string());
+        blocking(move || settle::started_at(&path)).await
+    }
+
     async fn settle(&self, run_id: RunId) -> io::Result<Settled> {
         let path = self.runs.join(run_id.to_string());
         let boot_id = self.boot_id.clone();
@@ -343,13 +351,23 @@ impl Runner {
             Ok(Settled::Live(stream)) => {
                 shared.tasks.spawn(attendant.resume(stream));
             }
+            Ok(Settled::Stuck { started }) => {
+                shared.tasks.spawn(attendant.search());
+                let state = started.map(RecoveredState::Live);
+                return state.map(Some).ok_or_else(|| io::ErrorKind::TimedOut.into());
+            }
             Ok(Settled::Ended { exit, started }) => {
                 return Ok(Some(RecoveredState::Exited { exit, started }));
             }
             Ok(Settled::NeverStarted) => return Ok(Some(RecoveredState::NeverStarted)),
             Err(e) => return Err(e),
         }
-        Ok(match answer.await {
+        let Ok(answer) = tokio::time::timeout(HELLO, answer).await else {
+            let started = shared.started(run_id).await?;
+            let state = started.map(RecoveredState::Live);
+            return state.map(Some).ok_or_else(|| io::ErrorKind::TimedOut.into());
+        };
+        Ok(match answer {
             Ok(Reply::Running(started)) => Some(RecoveredState::Live(started)),
             Ok(Reply::Ended { exit, started }) => Some(RecoveredState::Exited { exit, started }),
             Ok(Reply::NotStarted(_)) => Some(RecoveredState::NeverStarted),

@@ -17,13 +17,18 @@ use crate::rundir::{self, Request, RunDir, StartedRecord};
 use crate::{cgroup, sys};
 
 /// How long a shim that lives may take to listen, or one that ends to be gone.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(5);
 const STEP: Duration = Duration::from_millis(10);
 const NEW: &str = ".new-";
 
 pub enum Settled {
     /// Its shim lives; this is a fresh connection to it.
     Live(UnixStream),
+    /// Its shim lives but does not answer, because somebody has stopped it or the machine is
+    /// overwhelmed. It will.
+    Stuck {
+        started: Option<Started>,
+    },
     Ended {
         exit: Exit,
         started: Option<Started>,
@@ -55,10 +60,7 @@ pub fn settle(path: &Path, boot_id: &str) -> io::Result<Settled> {
             };
         }
         if sys::boottime() > deadline {
-            return Err(io::Error::new(
-                io::ErrorKind::TimedOut,
-                format!("the shim of {} lives but cannot be reached", path.display()),
-            ));
+            return Ok(Settled::Stuck { started: started(&dir) });
         }
         sys::poll(&mut [], Some(STEP));
     }
@@ -82,7 +84,11 @@ fn started(dir: &RunDir) -> Option<Started> {
     record(dir).map(|record| record.identity().into())
 }
 
-fn vanished(message: &str) -> Exit {
+pub fn started_at(path: &Path) -> io::Result<Option<Started>> {
+    Ok(started(&RunDir::open_path(path)?))
+}
+
+pub fn vanished(message: &str) -> Exit {
     Exit {
         reason: ExitReason::Vanished,
         code: None,

@@ -12,6 +12,7 @@
 //! the ledger, and both sides say where they stand when the next session begins.
 
 mod link;
+mod renewal;
 mod talk;
 
 use std::path::PathBuf;

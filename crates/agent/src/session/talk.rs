@@ -39,8 +39,6 @@ const SILENT_BEATS: u32 = 3;
 const OUTBOUND_QUEUED: usize = 16;
 const FORWARD_QUEUED: usize = 64;
 const STREAMS_MAX: usize = 256;
-const RENEWAL_PATIENCE: Duration = Duration::from_secs(30);
-const RENEWAL_RETRY: Duration = Duration::from_secs(600);
 /// How long open streams may delay connecting again with a renewed certificate.
 const RENEWED_LINGER: Duration = Duration::from_secs(30);
 
@@ -57,23 +55,23 @@ enum Forward {
     Acks(Vec<Ack>),
 }
 
-struct OpenStream {
+pub(super) struct OpenStream {
     credit: Arc<Credit>,
-    task: TaskHandle,
+    pub(super) task: TaskHandle,
 }
 
 /// The state of one conversation.
-struct Talk {
+pub(super) struct Talk {
     outbound: mpsc::Sender<v1::AgentMessage>,
     forward: mpsc::Sender<Forward>,
     /// Cancelled when the supervisor finds a gap.
     gap: CancellationToken,
     scope: Tasks,
-    streams: HashMap<u64, OpenStream>,
+    pub(super) streams: HashMap<u64, OpenStream>,
     heard: Duration,
     measured: Option<Duration>,
-    renewal_asked: Option<Duration>,
-    renewed: Option<Duration>,
+    pub(super) renewal_asked: Option<Duration>,
+    pub(super) renewed: Option<Duration>,
 }
 
 fn message(body: agent_message::Body) -> v1::AgentMessage {
@@ -293,7 +291,7 @@ impl Session {
             .map_err(|_| if talk.gap.is_cancelled() { End::Gap } else { End::Stopping })
     }
 
-    async fn send(&self, talk: &Talk, body: agent_message::Body) -> Result<(), End> {
+    pub(super) async fn send(&self, talk: &Talk, body: agent_message::Body) -> Result<(), End> {
         let sent = self.clock.timeout(SEND_TIMEOUT, talk.outbound.send(message(body))).await;
         match sent {
             Ok(Ok(())) => Ok(()),
@@ -337,66 +335,6 @@ impl Session {
             }
             _ => Ok(()),
         }
-    }
-
-    async fn renew_if_due(&mut self, talk: &mut Talk) -> Result<(), End> {
-        let now = self.clock.instant();
-        let is_asked =
-            talk.renewal_asked.is_some_and(|asked| now.saturating_sub(asked) < RENEWAL_PATIENCE);
-        if talk.renewed.is_some() || is_asked || self.clock.now() < self.time_renewal {
-            return Ok(());
-        }
-        match self.identity.csr_pem() {
-            Ok(csr_pem) => {
-                talk.renewal_asked = Some(now);
-                let request = v1::RenewRequest { csr_pem };
-                self.send(talk, agent_message::Body::RenewRequest(request)).await
-            }
-            Err(error) => {
-                self.renewal_failed(talk, chain(&error).to_string());
-                Ok(())
-            }
-        }
-    }
-
-    async fn renewed(&mut self, talk: &mut Talk, reply: v1::RenewReply) -> Result<(), End> {
-        if talk.renewal_asked.take().is_none() {
-            return Ok(());
-        }
-        if !reply.error.is_empty() {
-            self.renewal_failed(talk, reply.error);
-            return Ok(());
-        }
-        let (identity, data_dir) = (self.identity.clone(), self.data_dir.clone());
-        let stored = self
-            .tasks
-            .run_blocking("identity", move || identity.renew(&data_dir, reply.certificate_pem))
-            .await;
-        match stored {
-            Ok(Ok(identity)) => {
-                tracing::info!(expires = %identity.certificate.time_expires, "certificate renewed");
-                let soonest = self.clock.now().plus(RENEWAL_PATIENCE);
-                self.time_renewal = identity.time_renewal(rand::random()).max(soonest);
-                self.status.set_certificate_expires(identity.certificate.time_expires);
-                self.identity = identity;
-                talk.renewed = Some(self.clock.instant());
-                if talk.streams.values().all(|stream| stream.task.is_ended()) {
-                    return Err(End::Renewed);
-                }
-            }
-            Ok(Err(error)) => self.renewal_failed(talk, chain(&error).to_string()),
-            Err(panicked) => self.renewal_failed(talk, panicked.to_string()),
-        }
-        Ok(())
-    }
-
-    fn renewal_failed(&mut self, talk: &mut Talk, problem: String) {
-        talk.renewal_asked = None;
-        let now = self.clock.now();
-        let left = self.identity.certificate.time_expires.since(now);
-        let wait = (left / 4).clamp(Duration::from_secs(5), RENEWAL_RETRY);
-        self.time_renewal = now.plus(wait);
-        tracing::warn!(problem, retry_in = ?wait, "certificate could not be renewed");
     }
 
     async fn open_stream(&self, talk: &mut Talk, open: v1::StreamOpen) -> Result<(), End> {

@@ -25,6 +25,7 @@ mod owner;
 mod recover;
 mod retain;
 mod starts;
+mod take;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -8,8 +8,8 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use hostler_base::{Clock, chain};
-use hostler_engine::supervise::{Acceptance, Action, AgentState, Local, Record};
+use hostler_base::Clock;
+use hostler_engine::supervise::{Action, AgentState, Local, Record};
 use hostler_model::{
     Exit, ExitReason, Generation, Name, PlacementId, RunId, Span, StopSignal, Timestamp,
 };
@@ -17,8 +17,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::retain::Retention;
-use super::starts::{Starts, Verdict};
-use super::{Ack, Input, Opening, Outbox, Parts, Pending, Taken, Wishes};
+use super::starts::Starts;
+use super::{Input, Opening, Outbox, Parts, Pending, Taken};
 use crate::config::OnStop;
 use crate::ledger::{Stopped, Writer};
 use crate::runner::{RecoveredState, RunExited, Runner, StartError, StartRun, Started, StopError};
@@ -51,7 +51,7 @@ pub(super) struct Owner {
     /// Runs that were asked to stop, and at which generation of their assignment.
     stopping: HashMap<RunId, Generation>,
     /// Runs that live but that the server does not know; they are forgotten when they end.
-    disowned: HashSet<RunId>,
+    pub(super) disowned: HashSet<RunId>,
 }
 
 /// What the owner had done for it.
@@ -72,7 +72,7 @@ enum Event {
 /// What follows from some events: what to write, and what to do once that is durable.
 #[derive(Default)]
 pub(super) struct Batch {
-    records: Vec<Record>,
+    pub(super) records: Vec<Record>,
     /// Placements to look for actions of.
     pub(super) touched: Vec<PlacementId>,
     /// Runs with something new to report.
@@ -80,11 +80,11 @@ pub(super) struct Batch {
     forgotten: Vec<(RunId, Timestamp)>,
     pub(super) stops: Vec<(RunId, StopSignal, Span)>,
     pub(super) examine: Vec<(RunId, Duration)>,
-    delays: Vec<(RunId, Duration)>,
-    taken: Vec<(oneshot::Sender<Taken>, Taken)>,
-    opened: Vec<oneshot::Sender<Opening>>,
+    pub(super) delays: Vec<(RunId, Duration)>,
+    pub(super) taken: Vec<(oneshot::Sender<Taken>, Taken)>,
+    pub(super) opened: Vec<oneshot::Sender<Opening>>,
     /// Runs whose end is among the events.
-    ended: HashSet<RunId>,
+    pub(super) ended: HashSet<RunId>,
 }
 
 impl Owner {
@@ -152,21 +152,29 @@ impl Owner {
     /// Stops everything that runs, and waits for it.
     async fn drain(&mut self) -> Result<(), Stopped> {
         self.starts = Starts::default();
-        for run in self.runner.live() {
-            let (signal, grace) = self.stop_policy(run);
-            self.ask_to_stop(run, signal, grace);
-        }
-        while !self.runner.live().is_empty() {
-            let look = self.clock.sleep(DRAIN_LOOK);
-            let first = tokio::select! {
-                Some(exited) = self.exits.recv() => Event::Exited(exited),
-                Some(done) = self.jobs.next() => Event::Done(done),
-                () = look => continue,
+        let mut asked = HashSet::new();
+        loop {
+            let live = self.runner.live();
+            for run in live.iter().filter(|run| asked.insert(**run)) {
+                let (signal, grace) = self.stop_policy(*run);
+                self.ask_to_stop(*run, signal, grace);
+            }
+            let first = if live.is_empty() {
+                match self.exits.try_recv() {
+                    Ok(exited) => Event::Exited(exited),
+                    Err(_) => return Ok(()),
+                }
+            } else {
+                let look = self.clock.sleep(DRAIN_LOOK);
+                tokio::select! {
+                    Some(exited) = self.exits.recv() => Event::Exited(exited),
+                    Some(done) = self.jobs.next() => Event::Done(done),
+                    () = look => continue,
+                }
             };
             let events = self.gather(first);
             self.turn(events).await?;
         }
-        Ok(())
     }
 
     /// Takes what has queued up behind the first event, up to a limit.
@@ -243,175 +251,6 @@ impl Owner {
         }));
     }
 
-    fn take_wishes(&mut self, wishes: Wishes, reply: oneshot::Sender<Taken>, batch: &mut Batch) {
-        let Wishes { from, to, assignments, unreadable } = wishes;
-        let all = assignments
-            .into_iter()
-            .chain(unreadable.iter().map(|bad| bad.assignment.clone()))
-            .collect();
-        let taken = match self.state.judge(from, to, all) {
-            Acceptance::Gap => Taken::Gap,
-            Acceptance::Known => Taken::Durable(self.state.applied),
-            Acceptance::Write(record) => {
-                if let Record::Accepted { assignments, .. } = &record {
-                    let placements = assignments.iter().map(|one| one.placement_id);
-                    batch.touched.extend(placements);
-                }
-                self.note(record, batch);
-                for bad in unreadable {
-                    let run = bad.assignment.run_id;
-                    let is_waiting =
-                        self.state.by_run(run).is_some_and(|held| held.local == Local::Waiting);
-                    if is_waiting {
-                        let exit = self.start_failed(format!(
-                            "this node's agent ({}) cannot understand the spec, upgrade it: {}",
-                            env!("CARGO_PKG_VERSION"),
-                            bad.problem
-                        ));
-                        self.end(run, None, exit, batch);
-                    }
-                }
-                Taken::Durable(self.state.applied)
-            }
-        };
-        batch.taken.push((reply, taken));
-    }
-
-    fn take_ack(&mut self, ack: Ack, batch: &mut Batch) {
-        let Some(held) = self.state.by_run(ack.run) else {
-            return;
-        };
-        let placement = held.assignment.placement_id;
-        if ack.is_unknown {
-            tracing::warn!(run = %ack.run, "server does not know a run of this node, it is given up");
-            self.disown(ack.run, placement, batch);
-            return;
-        }
-        if ack.generation <= held.acknowledged {
-            return;
-        }
-        let record = Record::Acknowledged { run: ack.run, generation: ack.generation };
-        self.state.apply(&record);
-        batch.touched.push(placement);
-        let action = self.state.action_for(placement, self.clock.now());
-        if !matches!(action, Some(Action::Write(Record::Forgotten { .. }))) {
-            batch.records.push(record);
-        }
-    }
-
-    /// The server has no such run: what lives of it is stopped, and then nothing is held of it.
-    fn disown(&mut self, run: RunId, placement: PlacementId, batch: &mut Batch) {
-        let Some(held) = self.state.by_run(run) else {
-            return;
-        };
-        let is_over = matches!(held.local, Local::Exited { .. } | Local::Waiting);
-        if is_over || self.starts.withdraw(run) {
-            self.note(Record::Forgotten { placement }, batch);
-        } else {
-            self.disowned.insert(run);
-            self.want_stop(run, batch);
-        }
-    }
-
-    fn take_session(&mut self, reply: oneshot::Sender<Opening>, batch: &mut Batch) {
-        let seconds = self.clock.now().since(Timestamp::EPOCH).as_secs();
-        let epoch = (self.state.session_epoch.next()).max(Generation::from_u64(seconds));
-        self.note(Record::Session { epoch }, batch);
-        batch.opened.push(reply);
-    }
-
-    fn take_start(&mut self, run: RunId, outcome: Result<Started, StartError>, batch: &mut Batch) {
-        let error = match outcome {
-            Ok(started) => {
-                self.starts.done(run);
-                self.pending.remove(run);
-                return self.run_runs(run, started, batch);
-            }
-            Err(StartError::Failed { exit }) => {
-                self.starts.done(run);
-                return self.end(run, None, exit, batch);
-            }
-            Err(error) => error,
-        };
-        match self.starts.failed(run, &error) {
-            Verdict::Examine => batch.examine.push((run, Duration::ZERO)),
-            Verdict::TryAgain(delay) => {
-                tracing::warn!(%run, error = %chain(&error), retry_in = ?delay, "start did not succeed");
-                batch.delays.push((run, delay));
-                self.touch(run, batch);
-            }
-            Verdict::GiveUp => {
-                let exit = self.start_failed(chain(&error).to_string());
-                self.end(run, None, exit, batch);
-            }
-            Verdict::Leave => {}
-        }
-    }
-
-    /// The run was seen to run. Not worth a record when its end is already here.
-    pub(super) fn run_runs(&mut self, run: RunId, started: Started, batch: &mut Batch) {
-        let Some(held) = self.state.by_run(run) else {
-            tracing::warn!(%run, "run lives that is not held, it is stopped");
-            batch.stops.push((run, StopSignal::Term, Span::from_secs(10)));
-            return;
-        };
-        batch.touched.push(held.assignment.placement_id);
-        if self.disowned.contains(&run) {
-            return self.want_stop(run, batch);
-        }
-        let is_news = matches!(held.local, Local::Waiting | Local::Starting { .. });
-        if is_news
-            && !batch.ended.contains(&run)
-            && let Some(record) = self.state.running_record(run, started.pid, started.time)
-        {
-            self.note(record, batch);
-        }
-    }
-
-    fn take_finding(
-        &mut self,
-        run: RunId,
-        found: io::Result<Option<RecoveredState>>,
-        batch: &mut Batch,
-    ) {
-        match found {
-            Ok(Some(found)) => self.take_found(run, found, batch),
-            Ok(None) if self.runner.live().contains(&run) => {}
-            Ok(None) => batch.examine.push((run, EXAMINE_AGAIN)),
-            Err(error) => {
-                tracing::error!(%run, %error, "run cannot be examined, it is tried again");
-                batch.examine.push((run, EXAMINE_AGAIN));
-            }
-        }
-    }
-
-    /// The run is over.
-    pub(super) fn end(
-        &mut self,
-        run: RunId,
-        started: Option<Started>,
-        exit: Exit,
-        batch: &mut Batch,
-    ) {
-        self.pending.remove(run);
-        let Some(held) = self.state.by_run(run) else {
-            self.retention.keep(run, exit.time);
-            return;
-        };
-        if matches!(held.local, Local::Exited { .. }) {
-            return;
-        }
-        let placement = held.assignment.placement_id;
-        if self.disowned.contains(&run) {
-            return self.note(Record::Forgotten { placement }, batch);
-        }
-        batch.touched.push(placement);
-        let (time, pid) = started.map(|s| (s.time, s.pid)).unzip();
-        if let Some(record) = self.state.exit_record(run, time, pid, exit) {
-            self.note(record, batch);
-        }
-    }
-
     pub(super) fn is_disowned(&self, run: RunId) -> bool {
         self.disowned.contains(&run)
     }
@@ -485,7 +324,7 @@ impl Owner {
 
     /// A run that is being handed over is stopped when that is done. A repeated wish is passed on only
     /// when it is a newer one: it may shorten the grace.
-    fn want_stop(&mut self, run: RunId, batch: &mut Batch) {
+    pub(super) fn want_stop(&mut self, run: RunId, batch: &mut Batch) {
         let Some(held) = self.state.by_run(run) else {
             return;
         };
@@ -572,16 +411,6 @@ impl Owner {
             let runner = self.runner.clone();
             self.jobs
                 .push(Box::pin(async move { Done::Started(run, runner.start_run(start).await) }));
-        }
-    }
-
-    fn start_failed(&self, message: String) -> Exit {
-        Exit {
-            reason: ExitReason::StartFailed,
-            code: None,
-            signal: None,
-            message: Some(message),
-            time: self.clock.now(),
         }
     }
 }

@@ -250,12 +250,20 @@ impl FakeSession {
         self.say(server_message::Body::Desired(desired)).await;
     }
 
+    /// What became durable; reports that come before it are kept.
     pub async fn applied(&mut self) -> u64 {
         loop {
-            if let agent_message::Body::Applied(applied) = self.next().await {
-                return applied.generation;
+            match self.next().await {
+                agent_message::Body::Applied(applied) => return applied.generation,
+                agent_message::Body::Reports(reports) => self.keep(reports),
+                _ => {}
             }
         }
+    }
+
+    fn keep(&mut self, reports: v1::Reports) {
+        let reports = reports.reports.into_iter();
+        self.reports.extend(reports.map(|report| parse_report(report).unwrap()));
     }
 
     /// The next report that satisfies; those before it are dropped.
@@ -267,8 +275,7 @@ impl FakeSession {
                 }
             }
             if let agent_message::Body::Reports(reports) = self.next().await {
-                let reports = reports.reports.into_iter();
-                self.reports.extend(reports.map(|report| parse_report(report).unwrap()));
+                self.keep(reports);
             }
         }
     }

@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
+use hostler_agent::output::{Item, Start, Streams};
 use hostler_model::WorkloadSpec;
 
-use crate::support::{World, executor_pid, order, parent};
+use crate::support::{World, bytes, executor_pid, order, parent};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn five_hundred_short_runs() {
@@ -42,6 +43,22 @@ async fn run_five_hundred(world: &mut World) {
     for result in forgotten.join_all().await {
         result.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_chatty_program_is_not_held_up() {
+    let mut world = World::new().await;
+    let size: u64 = 256 << 20;
+    let begun = Instant::now();
+    let news = world.run_sh(&format!("head -c {size} /dev/zero")).await;
+    let rate = (size >> 20) as f64 / begun.elapsed().as_secs_f64();
+    println!("a program wrote {rate:.0} MiB/s");
+    assert_eq!(news.exit.code, Some(0));
+    let items = world.items(news.run_id, Start::Beginning, Streams::Both).await;
+    let Some(Item::Gap { bytes: Some(gap) }) = items.first() else {
+        panic!("more was kept than allowed");
+    };
+    assert_eq!(gap + bytes(&items).len() as u64, size);
 }
 
 /// Proportional memory of a process, in kB: all of it, and what only it has.

@@ -152,6 +152,21 @@ async fn agents_may_die_again_and_again() {
 }
 
 #[tokio::test]
+async fn a_shim_that_does_not_answer_is_waited_for() {
+    let mut world = World::new().await;
+    let go = world.data.join("go");
+    let (run_id, started) = world.start_sh(&waits_for(&go, "exit 6")).await;
+    let shim = parent(started.pid);
+    kill(shim, 19);
+    let recovered = world.agent_dies().await;
+    assert_eq!(recovered[0].state, RecoveredState::Live(started));
+    std::fs::write(&go, "").unwrap();
+    kill(shim, 18);
+    let news = world.exit(run_id).await;
+    assert_eq!((news.exit.code, news.started), (Some(6), Some(started)));
+}
+
+#[tokio::test]
 async fn a_run_is_never_started_twice() {
     let mut world = World::new().await;
     let order = order(sh("echo once"));
@@ -318,16 +333,19 @@ impl Drop for SmallDisk {
 async fn a_full_disk_harms_no_run_and_loses_no_exit() {
     let Some(disk) = SmallDisk::new() else { return };
     let outside = tempfile::tempdir().unwrap();
-    let (go, more) = (outside.path().join("go"), outside.path().join("more"));
+    let [go, said, more] = ["go", "said", "more"].map(|name| outside.path().join(name));
     let mut world = World::at(&disk.0.path().join("data"), Limits::default()).await;
     let script = format!(
-        "echo before; {} head -c 3000000 /dev/zero; {} echo after; exit 7",
+        "echo before; {} head -c 3000000 /dev/zero; touch {}; {} echo after; exit 7",
         waits_for(&go, ""),
+        said.display(),
         waits_for(&more, "")
     );
     let (talker, _) = world.start_sh(&script).await;
     let (quiet, _) = world.start_sh(&waits_for(&go, "exit 8")).await;
     let (later, later_started) = world.start_sh(&waits_for(&go, "exit 9")).await;
+    let out = world.run_dir(talker).join("out.000001");
+    until("it has spoken", || out.metadata().is_ok_and(|m| m.len() > 16)).await;
     let ballast = disk.fill();
     let refused = world.start(sh("true")).await;
     assert!(matches!(refused, Err(StartError::Prepare(_) | StartError::Refused(_))), "{refused:?}");
@@ -351,6 +369,7 @@ async fn a_full_disk_harms_no_run_and_loses_no_exit() {
         Some(RecoveredState::Live(_))
     ));
 
+    until("it has said much", || said.exists()).await;
     std::fs::remove_file(ballast).unwrap();
     std::fs::write(&more, "").unwrap();
     assert_eq!(world.exit(talker).await.exit.code, Some(7));

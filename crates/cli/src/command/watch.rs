@@ -1,6 +1,8 @@
 //! Changes as they happen: the list first, then every change after it, and the list again when the
 //! server no longer remembers where we were.
 
+use std::collections::BTreeMap;
+
 use futures::StreamExt;
 use hostler_api::node::{NodeList, NodeListQuery, NodeView};
 use hostler_api::record::{EventList, EventListQuery, EventView};
@@ -41,7 +43,7 @@ pub async fn events(cx: &Cx, query: EventListQuery) -> Outcome {
         let mut stream = link.client.watch::<EventList, EventView>(&NONE, &query, &NONE)?;
         while let Some(message) = stream.next().await {
             match message {
-                Ok(message) => screen.show(cx, &message)?,
+                Ok(message) => screen.show(cx, &message, None)?,
                 Err(error) if error.is(Code::CursorGone) => {
                     cx.ui.warn("some events were missed: the server no longer has them");
                     break;
@@ -66,21 +68,30 @@ where
     let mut screen = Screen::<T>::new(cx, true);
     loop {
         let listing = link.client.list_all::<E, T>(path, &query(None)).await?;
-        let cursor = listing.watch_cursor.clone();
-        let known: Vec<T> = listing.items.into_iter().filter(|item| is_meant(item)).collect();
-        screen.measure(cx, &known);
-        for object in known {
+        let cursor = listing.watch_cursor;
+        let mut known: BTreeMap<String, T> = BTreeMap::new();
+        let items: Vec<T> = listing.items.into_iter().filter(|item| is_meant(item)).collect();
+        screen.measure(cx, &items);
+        for object in items {
             let cursor = cursor.clone().unwrap_or_default();
-            screen.show(
-                cx,
-                &WatchMessage { kind: WatchKind::Added, cursor, object: Some(object), id: None },
-            )?;
+            let added =
+                WatchMessage { kind: WatchKind::Added, cursor, object: Some(object), id: None };
+            screen.show(cx, &added, None)?;
+            known.extend(added.object.map(|object| (object.id(), object)));
         }
         let mut stream = link.client.watch::<E, T>(path, &query(cursor), &NONE)?;
         while let Some(message) = stream.next().await {
             match message {
+                Ok(message) if message.kind == WatchKind::Deleted => {
+                    let id = message.id.clone().or(message.object.as_ref().map(Show::id));
+                    let last = id.and_then(|id| known.remove(&id));
+                    if last.is_some() {
+                        screen.show(cx, &message, last.as_ref())?;
+                    }
+                }
                 Ok(message) if message.object.as_ref().is_some_and(&is_meant) => {
-                    screen.show(cx, &message)?
+                    screen.show(cx, &message, None)?;
+                    known.extend(message.object.map(|object| (object.id(), object)));
                 }
                 Ok(_) => {}
                 Err(error) if error.is(Code::CursorGone) => break,
@@ -119,8 +130,14 @@ impl<T: Show> Screen<T> {
         }
     }
 
-    fn show(&mut self, cx: &Cx, message: &WatchMessage<T>) -> Result<(), Failure> {
-        let Some(object) = &message.object else {
+    /// `last` is what a deleted object was; the message itself only has its id.
+    fn show(
+        &mut self,
+        cx: &Cx,
+        message: &WatchMessage<T>,
+        last: Option<&T>,
+    ) -> Result<(), Failure> {
+        let Some(object) = message.object.as_ref().or(last) else {
             return Ok(());
         };
         match cx.ui.format() {

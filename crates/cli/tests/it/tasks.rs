@@ -185,7 +185,10 @@ async fn watching_shows_the_list_and_then_the_changes() {
         let text = message("6", "MODIFIED", task(1, "job", unsettled("running")))
             + &message("7", "BOOKMARK", Value::Null)
             + &message("8", "MODIFIED", task(2, "other", unsettled("running")))
-            + &message("9", "DELETED", task(1, "job", exited(Some(0), None)));
+            + &format!(
+                "event: DELETED\ndata: {}\n\n",
+                json!({ "type": "DELETED", "cursor": "9", "id": uuid::Uuid::from_u128(1) })
+            );
         text.into_response()
     };
     let world =

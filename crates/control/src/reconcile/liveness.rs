@@ -5,7 +5,9 @@ use std::time::Duration;
 use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_engine::liveness::{self, Verdict, Watched};
 use hostler_engine::observe;
-use hostler_model::{Error, EventKind, Node, NodeId, NodeState, ObjectKind, ObjectRef, Timestamp};
+use hostler_model::{
+    Error, EventKind, Node, NodeId, NodeState, ObjectKind, ObjectRef, Run, Timestamp,
+};
 use hostler_store::Tx;
 use serde::Serialize;
 
@@ -82,7 +84,21 @@ impl Control {
                 }
             }
         }
+        report.runs_lost += self.runs_lose_overdue(watching_since).await?;
         Ok(report)
+    }
+
+    /// A run that its node has not begun for as long as a node may be away is lost as well, even
+    /// when the node is heard of: nothing waits for ever. Should it begin later, it is found again.
+    async fn runs_lose_overdue(&self, watching_since: Timestamp) -> Result<usize, Error> {
+        const BATCH: u32 = 500;
+        let patience = self.config.patience.lost_after;
+        if self.now().since(watching_since) < patience {
+            return Ok(0);
+        }
+        let before = self.now().minus(patience);
+        let runs = self.store.read().await?.run_assigned_before(before, BATCH).await?;
+        self.runs_lose_these(&runs, "its node did not begin it in time").await
     }
 
     async fn node_state_change(&self, node: &Node, to: NodeState) -> Result<bool, Error> {
@@ -131,6 +147,10 @@ impl Control {
     /// Declares everything unsettled on a node lost.
     pub(crate) async fn runs_lose(&self, node: NodeId, why: &str) -> Result<usize, Error> {
         let runs = self.store.read().await?.run_unsettled_on(node).await?;
+        self.runs_lose_these(&runs, why).await
+    }
+
+    async fn runs_lose_these(&self, runs: &[Run], why: &str) -> Result<usize, Error> {
         if runs.is_empty() {
             return Ok(0);
         }
@@ -140,28 +160,22 @@ impl Control {
                 Box::pin(async move {
                     let mut workloads = Vec::new();
                     let mut events = Vec::new();
-                    for run in tx.run_unsettled_on(node).await? {
+                    for seen in runs {
                         let found = (
-                            tx.placement_get(run.placement_id).await?,
-                            tx.workload_get(run.workload_id).await?,
+                            tx.run_get(seen.id).await?,
+                            tx.placement_get(seen.placement_id).await?,
+                            tx.workload_get(seen.workload_id).await?,
                         );
-                        let (Some(placement), Some(workload)) = found else { continue };
-                        let Some(change) =
-                            observe::lost(&run, &placement, &workload, why, self.now())
-                        else {
-                            continue;
-                        };
+                        // What moved on since it was looked at is not lost.
+                        let (Some(run), Some(placement), Some(workload)) = found else { continue };
+                        let lost = observe::lost(&run, &placement, &workload, why, self.now());
+                        let Some(change) = lost.filter(|_| run == *seen) else { continue };
                         lose_one(tx, &run, &workload, &change).await?;
                         let object = service_object(&workload);
-                        for (kind, message) in change.events {
-                            events.push(self.event(
-                                kind,
-                                Some(workload.project_id),
-                                &object,
-                                self.system_actor(),
-                                message,
-                            ));
-                        }
+                        let project = Some(workload.project_id);
+                        events.extend(change.events.into_iter().map(|(kind, message)| {
+                            self.event(kind, project, &object, self.system_actor(), message)
+                        }));
                         workloads.push(workload.id);
                     }
                     if !events.is_empty() {
@@ -180,7 +194,7 @@ impl Control {
 
 async fn lose_one(
     tx: &mut Tx<'_>,
-    run: &hostler_model::Run,
+    run: &Run,
     workload: &hostler_model::Workload,
     change: &observe::Change,
 ) -> Result<(), Error> {

@@ -19,6 +19,7 @@ use crate::Control;
 
 pub use lease_flush::LeaseReport;
 pub use liveness::LivenessReport;
+pub use operation::{OperationAdvance, OperationReport};
 pub use placement::PlacementReport;
 
 /// Who can wake what. One field per reconciler that can be woken.
@@ -38,7 +39,7 @@ pub(crate) fn register_all(control: &Control, driver: &Driver) {
     driver.register(event_feed::EventFeed::new(of()), Duration::from_millis(250), Waker::new());
     driver.register(lease_flush::LeaseFlush::new(of()), Duration::from_secs(2), Waker::new());
     driver.register(liveness::Liveness::new(of()), Duration::from_secs(2), liveness);
-    driver.register(operation::OperationAdvance::new(of()), Duration::from_secs(1), operation);
+    driver.register(control.operation_reconciler(), Duration::from_secs(1), operation);
     driver.register(server_renew::ServerRenew::new(of()), Duration::from_secs(5), Waker::new());
     driver.register(gc::Gc::new(of()), Duration::from_secs(60), gc);
 }

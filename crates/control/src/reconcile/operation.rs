@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_model::{
-    Error, EventKind, Generation, ObjectKind, ObjectRef, Operation, OperationId, OperationOwner,
-    OperationState, StepState,
+    Error, EventKind, Generation, ObjectKind, ObjectRef, Operation, OperationEvent, OperationId,
+    OperationOwner, StepState,
 };
 use serde::Serialize;
 
@@ -22,17 +22,19 @@ use crate::operation::StepOutcome;
 const LEASE: Duration = Duration::from_secs(15);
 const CLAIM_BATCH: u32 = 20;
 
-pub(super) struct OperationAdvance {
+/// The operation reconciler.
+pub struct OperationAdvance {
     control: Control,
     /// What this server has claimed, under which adoption number.
     mine: HashMap<OperationId, Generation>,
 }
 
-#[derive(Default, Serialize)]
-pub(super) struct Report {
-    claimed: usize,
-    carried: usize,
-    ended: usize,
+/// What a pass over operations did.
+#[derive(Debug, Default, Serialize)]
+pub struct OperationReport {
+    pub claimed: usize,
+    pub carried: usize,
+    pub ended: usize,
 }
 
 impl OperationAdvance {
@@ -40,7 +42,7 @@ impl OperationAdvance {
         OperationAdvance { control, mine: HashMap::new() }
     }
 
-    async fn advance(&mut self) -> Result<Pass<Report>, Error> {
+    async fn advance(&mut self) -> Result<Pass<OperationReport>, Error> {
         let control = self.control.clone();
         let now = control.now();
         let control_ref = &control;
@@ -60,7 +62,7 @@ impl OperationAdvance {
                 })
             })
             .await?;
-        let mut report = Report { claimed: claimed.len(), ..Report::default() };
+        let mut report = OperationReport { claimed: claimed.len(), ..OperationReport::default() };
         for operation in &claimed {
             if let Some(owner) = operation.owner {
                 self.mine.insert(operation.id, owner.adoption);
@@ -91,21 +93,26 @@ impl OperationAdvance {
 impl Reconciler for OperationAdvance {
     const NAME: &'static str = "operation";
     const DESCRIPTION: &'static str = "carries operations on, step by step";
-    type Report = Report;
+    type Report = OperationReport;
 
-    async fn reconcile(&mut self) -> Pass<Report> {
+    async fn reconcile(&mut self) -> Pass<OperationReport> {
         pass(self.advance().await)
     }
 }
 
 impl Control {
+    /// A reconciler of operations for this server; tests advance it by hand.
+    pub fn operation_reconciler(&self) -> OperationAdvance {
+        OperationAdvance::new(self.clone())
+    }
+
     /// Does as many steps as can be done now; true when the operation has ended.
     async fn operation_carry(
         &self,
         mut operation: Operation,
         adoption: Generation,
     ) -> Result<bool, Error> {
-        operation.state = OperationState::Running;
+        operation.state = operation.state.apply(OperationEvent::Claimed).unwrap_or(operation.state);
         while let Some(index) =
             operation.steps.iter().position(|step| step.state != StepState::Succeeded)
         {
@@ -117,7 +124,7 @@ impl Control {
                     }
                 }
                 return self
-                    .operation_end(operation, adoption, OperationState::Cancelled, None)
+                    .operation_end(operation, adoption, OperationEvent::Cancelled, None)
                     .await;
             }
             if operation.steps[index].state == StepState::Waiting {
@@ -179,21 +186,27 @@ impl Control {
                     step.message.clone_from(&message);
                     step.time_ended = Some(self.now());
                     return self
-                        .operation_end(operation, adoption, OperationState::Failed, Some(message))
+                        .operation_end(
+                            operation,
+                            adoption,
+                            OperationEvent::StepFailed,
+                            Some(message),
+                        )
                         .await;
                 }
             }
         }
-        self.operation_end(operation, adoption, OperationState::Succeeded, None).await
+        self.operation_end(operation, adoption, OperationEvent::Finished, None).await
     }
 
     async fn operation_end(
         &self,
         mut operation: Operation,
         adoption: Generation,
-        state: OperationState,
+        event: OperationEvent,
         error: Option<String>,
     ) -> Result<bool, Error> {
+        let Some(state) = operation.state.apply(event) else { return Ok(true) };
         operation.state = state;
         operation.time_ended = Some(self.now());
         let message = error.clone().map_or_else(|| state.to_string(), |e| format!("{state}: {e}"));

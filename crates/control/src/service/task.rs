@@ -458,11 +458,8 @@ mod tests {
     fn names_are_made_of_the_program() {
         let id = WorkloadId::from_uuid("0192f3c4-0000-7000-8000-0123456789ab".parse().unwrap());
         let name = |program: &str| made_name(&[program.to_owned()], id).to_string();
-        assert_eq!(name("/usr/bin/Sleep"), "sleep-bd4wt5k430");
-        assert!(
-            name("./-weird_näme-.sh").starts_with("weirdnme-sh-")
-                || name("./-weird_näme-.sh").starts_with("weirdnme")
-        );
+        assert_eq!(name("/usr/bin/Sleep"), "sleep-bd2fp2d410");
+        assert!(name("./-weird_näme-.sh").starts_with("weirdnme-sh-"));
         assert!(name("/").starts_with("task-"));
         assert!(name(&"x".repeat(200)).len() <= 63);
     }

@@ -51,6 +51,7 @@ impl Rule {
     pub(super) fn of<E: Endpoint>() -> Rule {
         let public = match (E::ACCESS, E::NAME) {
             (Access::Public, "join") => Some(Public::Join),
+            (Access::Public, "readyz" | "version") => Some(Public::Probe),
             (Access::Public, _) if E::METHOD == Method::POST => Some(Public::Login),
             _ => None,
         };

@@ -89,6 +89,11 @@ impl<R: Serialize> Answer<R> {
     }
 }
 
+/// Plain text outside the contract.
+pub(crate) fn text(text: String) -> Response {
+    typed(TEXT, Body::from(text))
+}
+
 const TEXT: &str = "text/plain; charset=utf-8";
 
 fn typed(content_type: &'static str, body: Body) -> Response {

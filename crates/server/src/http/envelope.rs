@@ -4,6 +4,7 @@
 //! the answer, in the log and in audit entries. A panic in a handler ends that request with a problem
 //! and nothing else. Security headers are set here and nowhere else, so no answer can lack them.
 
+use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -83,8 +84,9 @@ pub(crate) async fn envelope(
     let mut response =
         match AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await {
             Ok(response) => response,
-            Err(_) => {
-                error!(parent: &span, endpoint = trace.endpoint(), "handler panicked");
+            Err(panic) => {
+                let panic = panic_text(panic.as_ref());
+                error!(parent: &span, endpoint = trace.endpoint(), panic, "handler panicked");
                 error::answer(&error::panicked(), trace.request_id())
             }
         };
@@ -103,6 +105,14 @@ pub(crate) async fn envelope(
         "request answered"
     );
     response
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    match (panic.downcast_ref::<&'static str>(), panic.downcast_ref::<String>()) {
+        (Some(text), _) => text,
+        (None, Some(text)) => text,
+        (None, None) => "(no message)",
+    }
 }
 
 fn request_id(ids: &Ids, headers: &HeaderMap) -> String {

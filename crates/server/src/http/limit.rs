@@ -97,6 +97,8 @@ pub struct Rates {
     pub login_account: Rate,
     /// Joins of one address: a rack behind one gateway joins at once.
     pub join_source: Rate,
+    /// Questions of one address that need no login but do need the database.
+    pub probe_source: Rate,
     /// All requests of one principal.
     pub principal: Rate,
 }
@@ -107,6 +109,7 @@ impl Default for Rates {
             login_source: Rate::new(30.0, 0.5),
             login_account: Rate::new(10.0, 0.1),
             join_source: Rate::new(2000.0, 100.0),
+            probe_source: Rate::new(1000.0, 200.0),
             principal: Rate::new(4000.0, 2000.0),
         }
     }
@@ -117,6 +120,7 @@ pub struct Limits {
     login_source: Buckets<IpAddr>,
     login_account: Buckets<String>,
     join_source: Buckets<IpAddr>,
+    probe_source: Buckets<IpAddr>,
     principal: Buckets<PrincipalId>,
 }
 
@@ -125,6 +129,7 @@ pub struct Limits {
 pub(crate) enum Public {
     Login,
     Join,
+    Probe,
 }
 
 impl Limits {
@@ -133,6 +138,7 @@ impl Limits {
             login_source: Buckets::new(rates.login_source),
             login_account: Buckets::new(rates.login_account),
             join_source: Buckets::new(rates.join_source),
+            probe_source: Buckets::new(rates.probe_source),
             principal: Buckets::new(rates.principal),
         }
     }
@@ -147,6 +153,7 @@ impl Limits {
         let buckets = match which {
             Public::Login => &self.login_source,
             Public::Join => &self.join_source,
+            Public::Probe => &self.probe_source,
         };
         buckets.take(source, now).map_err(rate_limited)
     }

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 use axum::Router;
 use hostler_base::{Clock, OnError, Tasks};
+use http::Request;
+use hyper::body::Incoming;
 use hyper::rt::Executor;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -22,6 +24,7 @@ use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tower::ServiceExt;
 use tracing::{debug, warn};
 
 use super::admit::Peer;
@@ -136,7 +139,11 @@ async fn exchange(
         .keep_alive_timeout(PING_TIMEOUT)
         .max_concurrent_streams(STREAMS_MAX)
         .max_header_list_size(HEAD_MAX);
-    let service = TowerToHyperService::new(router.layer(axum::Extension(Peer(peer))));
+    let service =
+        TowerToHyperService::new(router.map_request(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(Peer(peer));
+            request
+        }));
     let mut serving = pin!(builder.serve_connection(TokioIo::new(stream), service));
     let stop = tasks.token();
     let result = tokio::select! {

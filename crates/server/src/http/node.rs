@@ -121,7 +121,7 @@ pub(crate) async fn token_create(
     let ticket = ticket.expose().to_owned();
     let named = token.node_name.as_ref().map(|name| format!(" --name {name}"));
     let command = format!(
-        "hostler agent join {ticket} --server {}{}",
+        "hostler agent join {ticket} --server https://{}{}",
         app.api_address(),
         named.unwrap_or_default()
     );

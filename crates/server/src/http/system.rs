@@ -79,7 +79,7 @@ pub(crate) async fn metrics(app: App, _: Call<Metrics>) -> Result<Answer<String>
     scrape(&app).await.map(Answer::new)
 }
 
-/// Everything measured, as text. What the database cannot tell now is left as it was.
+/// Everything measured, as text.
 async fn scrape(app: &App) -> Result<String, Error> {
     let control = app.control();
     let stats = control.store().stats();
@@ -108,7 +108,7 @@ pub fn metrics_router(app: App) -> Router {
             let trace = super::Trace::of(request.extensions());
             trace.name_endpoint("metrics");
             match scrape(&app).await {
-                Ok(text) => axum::response::Response::new(Body::from(text)),
+                Ok(text) => super::answer::text(text),
                 Err(error) => super::error::answer(&error, trace.request_id()),
             }
         }

@@ -145,13 +145,17 @@ pub(crate) fn join_token(token: JoinToken, now: Timestamp) -> JoinTokenView {
 }
 
 pub(crate) fn task(detail: TaskDetail) -> TaskView {
-    let message = task_message(&detail.workload.state, detail.node.as_ref());
     let workload = detail.workload;
+    let is_stopping = workload.desired == Desired::Stop && !workload.state.is_settled();
+    let mut message = task_message(&workload.state, detail.node.as_ref());
+    if is_stopping {
+        message.push_str(", asked to stop");
+    }
     let pid = detail.run.as_ref().and_then(run_pid);
     let status = TaskStatus {
         state: workload.state.kind(),
         message,
-        is_stopping: workload.desired == Desired::Stop && !workload.state.is_settled(),
+        is_stopping,
         node: detail.node,
         run: detail.run.as_ref().map(|run| run.id),
         pid,

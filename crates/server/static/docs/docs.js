@@ -14,6 +14,11 @@ function element(tag, options = {}, ...children) {
   return made;
 }
 
+function prose(text) {
+  const parts = (text || "").split("`").map((part, index) => (index % 2 ? element("code", {}, part) : part));
+  return element("span", {}, ...parts);
+}
+
 function nameOf(reference) {
   return decodeURIComponent(reference.split("/").pop());
 }
@@ -49,7 +54,7 @@ function table(head, rows) {
 function properties(schema) {
   const required = schema.required || [];
   return Object.entries(schema.properties || {}).map(([name, property]) => [
-    element("code", {}, name + (required.includes(name) ? "" : "?")), typeOf(property), property.description || ""]);
+    element("code", {}, name + (required.includes(name) ? "" : "?")), typeOf(property), prose(property.description)]);
 }
 
 function roleText(access) {
@@ -61,11 +66,11 @@ function roleText(access) {
 
 function endpoint(path, method, operation) {
   const role = roleText(operation["x-hostler-access"]);
-  const parts = [element("p", { class: "summary" }, operation.summary)];
+  const parts = [element("p", { class: "summary" }, prose(operation.summary))];
   parts.push(element("p", {}, "Needs: " + role + ". Operation ", element("code", {}, operation.operationId), "."));
   if (operation.parameters) {
     parts.push(element("h3", {}, "Parameters"), table(["name", "in", "type", "meaning"], operation.parameters.map((p) => [
-      element("code", {}, p.name + (p.required ? "" : "?")), p.in, typeOf(p.schema), p.description || ""])));
+      element("code", {}, p.name + (p.required ? "" : "?")), p.in, typeOf(p.schema), prose(p.description)])));
   }
   const body = operation.requestBody && operation.requestBody.content["application/json"];
   if (body) parts.push(element("h3", {}, "Body"), element("p", {}, typeOf(body.schema)));
@@ -83,14 +88,14 @@ function endpoint(path, method, operation) {
 
 function schemaSection(name, schema) {
   const parts = [element("h3", {}, name)];
-  if (schema.description) parts.push(element("p", { class: "summary" }, schema.description));
+  if (schema.description) parts.push(element("p", { class: "summary" }, prose(schema.description)));
   const forms = schema.oneOf || schema.anyOf;
   if (schema.properties) parts.push(table(["field", "type", "meaning"], properties(schema)));
   else if (forms) {
     for (const form of forms) {
-      if (form.const !== undefined) parts.push(element("p", {}, element("code", {}, String(form.const)), form.description ? ": " + form.description : ""));
+      if (form.const !== undefined) parts.push(element("p", {}, element("code", {}, String(form.const)), form.description ? ": " : "", prose(form.description)));
       else {
-        if (form.description) parts.push(element("p", {}, form.description));
+        if (form.description) parts.push(element("p", {}, prose(form.description)));
         parts.push(form.properties ? table(["field", "type", "meaning"], properties(form)) : element("p", {}, typeOf(form)));
       }
     }
@@ -102,7 +107,7 @@ function errorSection(code) {
   const rows = [];
   for (const form of code.oneOf || []) {
     const labels = form.const !== undefined ? [form.const] : form.enum || [];
-    for (const label of labels) rows.push(element("p", { id: "error-" + label }, element("code", {}, label), form.description ? ": " + form.description : ""));
+    for (const label of labels) rows.push(element("p", { id: "error-" + label }, element("code", {}, label), form.description ? ": " : "", prose(form.description)));
   }
   return element("section", {}, element("h2", { id: "errors" }, "Error codes"), ...rows);
 }
@@ -119,7 +124,7 @@ function render(description) {
       tags.get(tag).push(endpoint(path, method, methods[method]));
     }
   }
-  content.replaceChildren(element("p", {}, description.info.description));
+  content.replaceChildren(element("p", {}, prose(description.info.description)));
   for (const [tag, endpoints] of tags) {
     content.append(element("section", { class: "tag" }, element("h2", { id: "tag-" + tag }, tag), ...endpoints));
     contents.append(element("h2", {}, tag), element("ul", {}, ...endpoints.map((e) =>

@@ -1,5 +1,7 @@
 //! Tests of the HTTP side over its real router and the real application on SQLite.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 mod world;
 
 mod access;

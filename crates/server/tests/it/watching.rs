@@ -154,3 +154,40 @@ async fn waiting_for_a_task_answers_when_it_ends() {
     assert_eq!(waited.json()["status"]["state"], "pending");
     assert_eq!(waited.json()["status"]["isStopping"], false);
 }
+
+#[tokio::test]
+async fn a_cursor_older_than_what_is_kept_is_gone() {
+    let world = World::new().await;
+    for name in ["one", "two", "three"] {
+        submit(&world, name).await;
+    }
+    let far = world.control.clock().now().plus(std::time::Duration::from_secs(60));
+    world
+        .control
+        .store()
+        .tx("test_compact", |tx| Box::pin(async move { tx.event_compact(far, 1).await }))
+        .await
+        .unwrap();
+    let reply = world.get(&format!("{TASKS}?watch=true&cursor=1")).await;
+    assert_eq!(reply.code(), "cursor-gone");
+    let cursor = world.get(TASKS).await.json()["watchCursor"].as_str().unwrap().to_owned();
+    let mut watch = world.open(&world.admin, &format!("{TASKS}?watch=true&cursor={cursor}")).await;
+    assert_eq!(watch.next().await.unwrap()["type"], "BOOKMARK");
+}
+
+#[tokio::test]
+async fn streams_are_not_held_back_by_compression() {
+    let world = World::new().await;
+    let id = submit(&world, "plain").await;
+    world.stopping.cancel();
+    for path in ["/api/v1/events?watch=true".to_owned(), format!("{TASKS}/{id}/logs")] {
+        let mut request = crate::world::request(Method::GET, &path, Some(&world.admin), None);
+        request.headers_mut().insert("accept-encoding", "gzip".parse().unwrap());
+        let reply = world.send(request).await;
+        assert_eq!(
+            (reply.status.as_u16(), reply.headers.get("content-encoding")),
+            (200, None),
+            "{path}"
+        );
+    }
+}
