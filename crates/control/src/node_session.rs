@@ -8,17 +8,17 @@
 //! Heartbeats cost no write: they are remembered in the [`LeaseBook`] and flushed for all nodes at
 //! once by the `lease_flush` reconciler, which also finds out about sessions that were fenced.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hostler_engine::observe::{self, Outcome};
 use hostler_model::{
     Actor, ActorKind, Assignment, Code, Error, EventKind, Facts, Generation, LivenessEvent, Name,
-    NewEvent, Node, NodeId, NodeLease, NodeMetrics, NodeState, ObjectKind, ObjectRef, Report,
-    RunId, WorkloadId,
+    NewEvent, Node, NodeId, NodeLease, NodeMetrics, NodeState, ObjectKind, ObjectRef, PlacementId,
+    Report, Run, RunId, Timestamp, Workload, WorkloadId,
 };
-use hostler_store::{LeaseRenewal, Tx};
+use hostler_store::{LeaseRenewal, RunContext, Tx};
 
 use crate::service_object;
 use crate::{Control, NodeLink};
@@ -287,36 +287,43 @@ impl Control {
         node_id: NodeId,
         reports: &[Report],
     ) -> Result<Vec<ReportAck>, Error> {
+        if reports.is_empty() {
+            return Ok(Vec::new());
+        }
         let (acks, changed, released) = self
             .store
             .tx("node_report", |tx| {
                 Box::pin(async move {
+                    let ids: Vec<RunId> = reports.iter().map(|report| report.run_id).collect();
+                    let known = tx.run_context(&ids).await?;
+                    let mut known: HashMap<RunId, RunContext> =
+                        known.into_iter().map(|context| (context.run.id, context)).collect();
+                    let name = tx.node_get(node_id).await?.map(|node| node.name.to_string());
+                    let actor = Actor {
+                        kind: ActorKind::Node,
+                        name: name.unwrap_or_else(|| node_id.to_string()),
+                    };
+                    let mut news = News::default();
                     let mut acks = Vec::with_capacity(reports.len());
-                    let mut events = Vec::new();
-                    let mut changed: Vec<WorkloadId> = Vec::new();
-                    let mut released = false;
-                    let name = tx
-                        .node_get(node_id)
-                        .await?
-                        .map_or_else(|| node_id.to_string(), |node| node.name.to_string());
-                    let actor = Actor { kind: ActorKind::Node, name };
                     for report in reports {
-                        let applied =
-                            self.report_apply(tx, node_id, report, &actor, &mut events).await?;
-                        if let Some((workload, is_released)) = applied.change {
-                            changed.extend(workload);
-                            released |= is_released;
-                        }
-                        acks.push(ReportAck {
-                            run_id: report.run_id,
-                            generation: report.generation,
-                            is_unknown: applied.is_unknown,
+                        let context = known.get_mut(&report.run_id).filter(|context| {
+                            context.run.node_id == node_id
+                                && context.run.placement_id == report.placement_id
                         });
+                        let is_unknown = context.is_none();
+                        match context {
+                            Some(context) => self.report_take(context, report, &actor, &mut news),
+                            None => {
+                                let run_id = report.run_id;
+                                tracing::warn!(%node_id, %run_id, "report about a run that is not this node's");
+                            }
+                        }
+                        let (run_id, generation) = (report.run_id, report.generation);
+                        acks.push(ReportAck { run_id, generation, is_unknown });
                     }
-                    if !events.is_empty() {
-                        tx.journal_append(&events, &[]).await?;
-                    }
-                    Ok::<_, Error>((acks, changed, released))
+                    news.write(tx, self.now()).await?;
+                    let changed: Vec<WorkloadId> = news.workloads.keys().copied().collect();
+                    Ok::<_, Error>((acks, changed, !news.released.is_empty()))
                 })
             })
             .await?;
@@ -330,60 +337,70 @@ impl Control {
         Ok(acks)
     }
 
-    async fn report_apply(
+    /// Applies one report to what is known, in memory; `news` is written once for the whole batch.
+    fn report_take(
         &self,
-        tx: &mut Tx<'_>,
-        node_id: NodeId,
+        context: &mut RunContext,
         report: &Report,
         actor: &Actor,
-        events: &mut Vec<NewEvent>,
-    ) -> Result<Applied, Error> {
-        let run = tx.run_get(report.run_id).await?;
-        let Some(run) =
-            run.filter(|run| run.node_id == node_id && run.placement_id == report.placement_id)
-        else {
-            tracing::warn!(%node_id, run_id = %report.run_id, "report about a run that is not this node's");
-            return Ok(Applied { change: None, is_unknown: true });
-        };
-        let placement = tx.placement_get(run.placement_id).await?;
-        let workload = tx.workload_get(run.workload_id).await?;
-        let (Some(placement), Some(workload)) = (placement, workload) else {
-            return Ok(Applied { change: None, is_unknown: true });
-        };
-        let change = match observe::report(&run, &placement, &workload, report, self.now()) {
-            Outcome::Known => return Ok(Applied { change: None, is_unknown: false }),
-            Outcome::Changed(change) => change,
-        };
-        tx.run_update(&change.run, run.report_generation).await?.required("run", run.id)?;
-        let is_released = change.placement.is_released && !placement.is_released;
-        if is_released {
-            tx.placement_update(&change.placement).await?.required("placement", placement.id)?;
+        news: &mut News,
+    ) {
+        // Another report of this batch may have changed the task.
+        if let Some(changed) = news.workloads.get(&context.workload.id) {
+            context.workload = changed.clone();
         }
-        if let Some(changed) = &change.workload {
-            tx.workload_update(changed, workload.generation)
-                .await?
-                .required("task", workload.id)?;
+        let RunContext { run, placement, workload } = &*context;
+        let change = match observe::report(run, placement, workload, report, self.now()) {
+            Outcome::Known => return,
+            Outcome::Changed(change) => *change,
+        };
+        if change.placement.is_released && !placement.is_released {
+            news.released.push(placement.id);
         }
-        let object = service_object(&workload);
-        for (kind, message) in change.events {
-            events.push(self.event(
-                kind,
-                Some(workload.project_id),
-                &object,
-                actor.clone(),
-                message,
-            ));
+        let object = service_object(workload);
+        let project = Some(workload.project_id);
+        news.events.extend(
+            change
+                .events
+                .into_iter()
+                .map(|(kind, message)| self.event(kind, project, &object, actor.clone(), message)),
+        );
+        news.runs.insert(run.id, change.run.clone());
+        if let Some(mut changed) = change.workload {
+            // However many reports of a batch move a task on, its row is written once.
+            let is_first = !news.workloads.contains_key(&changed.id);
+            if !is_first {
+                changed.generation = workload.generation;
+            }
+            context.workload = changed.clone();
+            news.workloads.insert(changed.id, changed);
         }
-        Ok(Applied {
-            change: Some((change.workload.map(|w| w.id), is_released)),
-            is_unknown: false,
-        })
+        context.run = change.run;
+        context.placement = change.placement;
     }
 }
 
-struct Applied {
-    change: Option<(Option<WorkloadId>, bool)>,
-    is_unknown: bool,
+/// What a batch of reports changes.
+#[derive(Default)]
+struct News {
+    runs: BTreeMap<RunId, Run>,
+    released: Vec<PlacementId>,
+    workloads: BTreeMap<WorkloadId, Workload>,
+    events: Vec<NewEvent>,
+}
+
+impl News {
+    async fn write(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(), Error> {
+        let runs: Vec<Run> = self.runs.values().cloned().collect();
+        let workloads: Vec<Workload> = self.workloads.values().cloned().collect();
+        tx.run_save_batch(&runs).await?;
+        tx.placement_release_batch(&self.released, now).await?;
+        tx.workload_save_batch(&workloads).await?;
+        if !self.events.is_empty() {
+            tx.journal_append(&self.events, &[]).await?;
+        }
+        Ok(())
+    }
 }
 
 fn node_actor(name: &Name) -> Actor {

@@ -63,8 +63,13 @@ fn become_node(args: AgentJoinArgs) -> anyhow::Result<()> {
         None => node_name()?,
     };
     let data_dir = data_dir(args.data_dir);
-    let request =
-        JoinRequest { ticket, server: args.server, name, data_dir: data_dir.clone(), is_forced: args.force };
+    let request = JoinRequest {
+        ticket,
+        server: args.server,
+        name,
+        data_dir: data_dir.clone(),
+        is_forced: args.force,
+    };
     super::runtime(1)?.block_on(async {
         let joined = join(request, &Clock::system()).await?;
         tell(&format!(
@@ -78,7 +83,8 @@ fn become_node(args: AgentJoinArgs) -> anyhow::Result<()> {
 
 fn status(args: AgentStatusArgs) -> anyhow::Result<()> {
     super::runtime(1)?.block_on(async {
-        let status = hostler_agent::local::query(&data_dir(args.data_dir), &Clock::system()).await?;
+        let status =
+            hostler_agent::local::query(&data_dir(args.data_dir), &Clock::system()).await?;
         let mut text = serde_json::to_vec_pretty(&status)?;
         text.push(b'\n');
         std::io::Write::write_all(&mut std::io::stdout(), &text)?;

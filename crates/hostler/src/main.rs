@@ -30,7 +30,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let line = format!("error: {}\n", chain(error.as_ref()));
-            let _nobody_listens = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+            let _nobody_listens =
+                std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
             ExitCode::FAILURE
         }
     }
@@ -45,5 +46,9 @@ fn executor_data_dir() -> Option<std::path::PathBuf> {
 
 /// A runtime with as many threads as the work deserves.
 fn runtime(threads: usize) -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(threads).max_blocking_threads(32).enable_all().build()
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .max_blocking_threads(32)
+        .enable_all()
+        .build()
 }

@@ -42,7 +42,8 @@ pub fn load(base: ServerConfig, options: ServerOptions) -> anyhow::Result<Server
 }
 
 fn serve(config: ServerConfig) -> anyhow::Result<()> {
-    let runtime = super::runtime(std::thread::available_parallelism().map_or(2, usize::from).min(8))?;
+    let runtime =
+        super::runtime(std::thread::available_parallelism().map_or(2, usize::from).min(8))?;
     let clock = Clock::system();
     let _guard = {
         let _inside = runtime.enter();
@@ -83,5 +84,6 @@ fn migrate(config: &ServerConfig) -> anyhow::Result<()> {
 
 /// Words for the person who started this, beside the log.
 pub fn tell(text: &str) {
-    let _nobody_listens = std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes());
+    let _nobody_listens =
+        std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes());
 }

@@ -11,9 +11,9 @@ use anyhow::Context as _;
 use hostler_agent::identity::Identity;
 use hostler_agent::join::{JoinRequest, join};
 use hostler_base::{Clock, Shutdown, log};
+use hostler_cli::Environment;
 use hostler_cli::args::UpArgs;
 use hostler_cli::config::{Secrets, save_context};
-use hostler_cli::Environment;
 use hostler_control::{Cx, NewJoinToken, RequestMeta};
 use hostler_model::{Labels, Name};
 use hostler_server::Running;
@@ -30,7 +30,8 @@ pub fn run(mut args: UpArgs) -> anyhow::Result<()> {
     };
     let name = args.options.name.clone();
     let config = load(ServerConfig::for_up(data_dir.join("server")), args.options)?;
-    let runtime = super::runtime(std::thread::available_parallelism().map_or(2, usize::from).min(8))?;
+    let runtime =
+        super::runtime(std::thread::available_parallelism().map_or(2, usize::from).min(8))?;
     let clock = Clock::system();
     let _guard = {
         let _inside = runtime.enter();
@@ -41,7 +42,10 @@ pub fn run(mut args: UpArgs) -> anyhow::Result<()> {
 
 fn default_data_dir() -> anyhow::Result<PathBuf> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/share"));
-    let base = std::env::var_os("XDG_DATA_HOME").map(PathBuf::from).filter(|p| p.is_absolute()).or_else(home);
+    let base = std::env::var_os("XDG_DATA_HOME")
+        .map(PathBuf::from)
+        .filter(|p| p.is_absolute())
+        .or_else(home);
     Ok(base.context("neither HOME nor XDG_DATA_HOME is set; give --data-dir")?.join("hostler/up"))
 }
 
@@ -55,8 +59,10 @@ async fn both(
     let signals = Shutdown::new(clock.clone());
     signals.listen_for_signals().context("listen for signals")?;
     let server_stop = Shutdown::new(clock.clone());
-    let running = hostler_server::start(config, super::VERSION, clock.clone(), &server_stop).await?;
-    let outcome = with_agent(&running, data_dir, name, is_quiet, clock, &signals, &server_stop).await;
+    let running =
+        hostler_server::start(config, super::VERSION, clock.clone(), &server_stop).await?;
+    let outcome =
+        with_agent(&running, data_dir, name, is_quiet, clock, &signals, &server_stop).await;
     server_stop.run(STOP_GRACE).await;
     running.close().await;
     outcome
@@ -81,7 +87,13 @@ async fn with_agent(
             Some(name) => name,
             None => agent::node_name()?,
         };
-        let request = JoinRequest { ticket, server: url.clone(), name, data_dir: agent_dir.clone(), is_forced: false };
+        let request = JoinRequest {
+            ticket,
+            server: url.clone(),
+            name,
+            data_dir: agent_dir.clone(),
+            is_forced: false,
+        };
         join(request, &clock).await.context("join this machine to its own server")?;
     }
     let secrets = Secrets {
@@ -136,7 +148,9 @@ fn greet(running: &Running, url: &str, has_context: bool) {
     } else {
         text.push_str(&format!("\n  Log in with: hostler login {url}\n"));
     }
-    text.push_str("\n  Ctrl-C stops server and agent; tasks go on, and the next start finds them.\n");
+    text.push_str(
+        "\n  Ctrl-C stops server and agent; tasks go on, and the next start finds them.\n",
+    );
     tell(&text);
 }
 

@@ -212,6 +212,43 @@ impl Tx<'_> {
     }
 }
 
+impl Tx<'_> {
+    /// Updates any number of rows with as few statements as fit. Each row of values begins with the
+    /// id; `sets` and `condition` know them as `v.column1`, `v.column2` and so on. Returns how many
+    /// rows were updated.
+    pub(crate) async fn update_many(
+        &mut self,
+        table: &str,
+        sets: &str,
+        condition: &str,
+        types: &[&str],
+        rows: Vec<Vec<Value>>,
+    ) -> Result<u64, Error> {
+        let mut rows = rows.into_iter().peekable();
+        let mut updated = 0;
+        while rows.peek().is_some() {
+            let chunk: Vec<Vec<Value>> = rows.by_ref().take(CHUNK).collect();
+            let count = chunk.len();
+            let mut params = Vec::new();
+            let mut values = Vec::with_capacity(count);
+            for row in chunk {
+                let cast = |(value, kind): (Value, &&str)| {
+                    params.push(value);
+                    format!("CAST(${} AS {kind})", params.len())
+                };
+                let casts: Vec<String> = row.into_iter().zip(types).map(cast).collect();
+                values.push(format!("({})", casts.join(", ")));
+            }
+            let text = format!(
+                "UPDATE {table} SET {sets} FROM (VALUES {}) AS v WHERE {table}.id = v.column1 AND {condition}",
+                values.join(", ")
+            );
+            updated += self.execute(Sql::for_rows(text, count), params).await?;
+        }
+        Ok(updated)
+    }
+}
+
 /// Renders rows as `($1, $2), ($3, $4)`, with numbers that begin after `before`.
 pub(crate) fn values_list(rows: Vec<Vec<Value>>, before: usize) -> (String, Vec<Value>) {
     use std::fmt::Write as _;

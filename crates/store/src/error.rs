@@ -157,12 +157,13 @@ impl From<sqlx::Error> for Error {
                     Class::Other => Error::Other { what, source },
                 }
             }
-            sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::WorkerCrashed => {
-                Error::Unavailable {
-                    what: "the connection failed".to_owned(),
-                    source: Some(Arc::new(error)),
-                }
-            }
+            sqlx::Error::Io(_)
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::Protocol(_)
+            | sqlx::Error::WorkerCrashed => Error::Unavailable {
+                what: "the connection failed".to_owned(),
+                source: Some(Arc::new(error)),
+            },
             sqlx::Error::PoolTimedOut => Error::Unavailable {
                 what: "no connection could be had in time".to_owned(),
                 source: Some(Arc::new(error)),

@@ -50,6 +50,7 @@ pub use node::NodeFilter;
 pub use node_lease::{Attach, LeaseRenewal};
 pub use operation::OperationFilter;
 pub use placement::{FeedEntry, NodeUsage};
+pub use run::RunContext;
 pub use stats::{Stats, TxStats};
 pub use store::{OpenOptions, Store};
 pub use update::Update;

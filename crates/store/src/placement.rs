@@ -2,8 +2,8 @@
 //! not yet released whose desired generation is newer than what the agent has.
 
 use hostler_model::{
-    Bytes, Cores, Generation, Name, NodeId, Placement, PlacementId, Resources, Run, WorkloadId,
-    WorkloadSpec,
+    Bytes, Cores, Generation, Name, NodeId, Placement, PlacementId, Resources, Run, Timestamp,
+    WorkloadId, WorkloadSpec,
 };
 
 use crate::value::{Columns, Row, params};
@@ -14,6 +14,7 @@ macro_rules! columns {
         "placement.id, placement.workload_id, placement.project_id, placement.node_id, placement.run_id, placement.desired, placement.desired_generation, placement.stop_grace, placement.is_released, placement.time_created, placement.time_modified"
     };
 }
+pub(crate) use columns;
 
 /// A placement with everything an agent needs to carry it out.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +35,7 @@ pub struct NodeUsage {
     pub placements: u64,
 }
 
-fn decode_from(columns: &mut Columns<'_>) -> Result<Placement, Error> {
+pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Placement, Error> {
     Ok(Placement {
         id: columns.parse()?,
         workload_id: columns.parse()?,
@@ -167,6 +168,25 @@ impl Tx<'_> {
         )
         .await?;
         Ok(())
+    }
+
+    /// Releases placements that were read in this transaction and are not released yet.
+    pub async fn placement_release_batch(
+        &mut self,
+        placements: &[PlacementId],
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let rows = placements.iter().map(|id| params![*id, now]).collect();
+        let saved = self
+            .update_many(
+                "placement",
+                "is_released = TRUE, time_modified = v.column2",
+                "placement.is_released = FALSE",
+                &["TEXT", "BIGINT"],
+                rows,
+            )
+            .await?;
+        crate::run::all_saved("placement", saved, placements.len())
     }
 
     /// Writes desired, its generation, the grace period and whether it is released. A record with an older

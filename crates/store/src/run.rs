@@ -1,8 +1,11 @@
 //! Runs: one execution attempt each. A report is applied only over the report generation it was
 //! compared with, so a late or repeated one changes nothing.
 
-use hostler_model::{Generation, NodeId, Run, RunId, RunStateKind, Timestamp, WorkloadId};
+use hostler_model::{
+    Generation, NodeId, Placement, Run, RunId, RunStateKind, Timestamp, Workload, WorkloadId,
+};
 
+use crate::conn::CHUNK;
 use crate::select::Select;
 use crate::value::{Columns, Row, Value, params};
 use crate::{Conn, Error, Tx, Update};
@@ -34,7 +37,44 @@ fn decode(row: &Row) -> Result<Run, Error> {
     decode_from(&mut row.columns("run"))
 }
 
+/// A run with what it belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunContext {
+    pub run: Run,
+    pub placement: Placement,
+    pub workload: Workload,
+}
+
 impl Conn {
+    /// Runs with their placements and workloads, in no particular order; those that are not there
+    /// are left out.
+    pub async fn run_context(&mut self, ids: &[RunId]) -> Result<Vec<RunContext>, Error> {
+        let mut found = Vec::with_capacity(ids.len());
+        for chunk in ids.chunks(CHUNK) {
+            let head = concat!(
+                "SELECT ",
+                columns!(),
+                ", ",
+                crate::placement::columns!(),
+                ", ",
+                crate::workload::columns!(),
+                " FROM run JOIN placement ON placement.id = run.placement_id JOIN workload ON workload.id = run.workload_id"
+            );
+            let (sql, params) = Select::new(head)
+                .and_in("run.id", chunk.iter().copied())
+                .first("run.id", CHUNK as u64);
+            for row in &self.query(sql, params).await? {
+                let mut columns = row.columns("run");
+                found.push(RunContext {
+                    run: decode_from(&mut columns)?,
+                    placement: crate::placement::decode_from(&mut columns)?,
+                    workload: crate::workload::decode_from(&mut columns)?,
+                });
+            }
+        }
+        Ok(found)
+    }
+
     pub async fn run_get(&mut self, id: RunId) -> Result<Option<Run>, Error> {
         let sql = concat!("SELECT ", columns!(), " FROM run WHERE run.id = $1");
         let row = self.query_one(sql, params![id]).await?;
@@ -113,6 +153,34 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Writes runs that were read in this transaction, over an older or equal report generation.
+    /// `Stale` when one of them is newer or gone.
+    pub async fn run_save_batch(&mut self, runs: &[Run]) -> Result<(), Error> {
+        let rows = runs
+            .iter()
+            .map(|run| {
+                params![
+                    run.id,
+                    run.state.kind().label(),
+                    Value::json(&run.state),
+                    run.report_generation,
+                    run.time_started,
+                    run.time_ended
+                ]
+            })
+            .collect();
+        let saved = self
+            .update_many(
+                "run",
+                "state = v.column2, state_detail = v.column3, report_generation = v.column4, time_started = v.column5, time_ended = v.column6",
+                "run.report_generation <= v.column4",
+                &["TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT"],
+                rows,
+            )
+            .await?;
+        all_saved("run", saved, runs.len())
+    }
+
     /// Writes the state, times and the record's own report generation over `expected`.
     pub async fn run_update(&mut self, run: &Run, expected: Generation) -> Result<Update, Error> {
         self.conditional(
@@ -131,4 +199,15 @@ impl Tx<'_> {
         )
         .await
     }
+}
+
+/// A batch is written whole or not at all: what was read in the same transaction must still be there.
+pub(crate) fn all_saved(object: &'static str, saved: u64, asked: usize) -> Result<(), Error> {
+    if usize::try_from(saved) == Ok(asked) {
+        return Ok(());
+    }
+    Err(Error::Missing {
+        object,
+        id: format!("{} of {asked}", asked as u64 - saved.min(asked as u64)),
+    })
 }

@@ -6,14 +6,18 @@ use hostler_model::{
 };
 
 use crate::select::Select;
-use crate::value::{Row, Value, params};
+use crate::value::{Columns, Row, Value, params};
 use crate::{Conn, Error, Tx, Update};
 
 macro_rules! columns {
     () => {
-        "id, project_id, name, spec, desired, state_detail, generation, created_by, time_created, time_modified, time_ended"
+        "workload.id, workload.project_id, workload.name, workload.spec, workload.desired, workload.state_detail, workload.generation, workload.created_by, workload.time_created, workload.time_modified, workload.time_ended"
     };
 }
+pub(crate) use columns;
+
+/// The same, as an insert names them.
+const INSERT: &str = "INSERT INTO workload (id, project_id, name, spec, desired, state_detail, generation, created_by, time_created, time_modified, time_ended, state)";
 
 const PROBE: &str = "SELECT generation FROM workload WHERE id = $1";
 
@@ -27,8 +31,7 @@ pub struct WorkloadFilter<'a> {
     pub name_prefix: Option<&'a str>,
 }
 
-fn decode(row: &Row) -> Result<Workload, Error> {
-    let mut columns = row.columns("workload");
+pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Workload, Error> {
     Ok(Workload {
         id: columns.parse()?,
         project_id: columns.parse()?,
@@ -42,6 +45,10 @@ fn decode(row: &Row) -> Result<Workload, Error> {
         time_modified: columns.time()?,
         time_ended: columns.opt_time()?,
     })
+}
+
+fn decode(row: &Row) -> Result<Workload, Error> {
+    decode_from(&mut row.columns("workload"))
 }
 
 fn decode_all(rows: &[Row]) -> Result<Vec<Workload>, Error> {
@@ -157,7 +164,7 @@ impl Tx<'_> {
                 ]
             })
             .collect();
-        self.insert_many(concat!("INSERT INTO workload (", columns!(), ", state)"), rows).await?;
+        self.insert_many(INSERT, rows).await?;
         Ok(())
     }
 
@@ -183,6 +190,35 @@ impl Tx<'_> {
             workload.id,
         )
         .await
+    }
+
+    /// Writes workloads that were read in this transaction; each carries the generation after the one
+    /// that is stored.
+    pub async fn workload_save_batch(&mut self, workloads: &[Workload]) -> Result<(), Error> {
+        let rows = workloads
+            .iter()
+            .map(|w| {
+                params![
+                    w.id,
+                    w.desired.label(),
+                    w.state.kind().label(),
+                    Value::json(&w.state),
+                    w.generation,
+                    w.time_modified,
+                    w.time_ended
+                ]
+            })
+            .collect();
+        let saved = self
+            .update_many(
+                "workload",
+                "desired = v.column2, state = v.column3, state_detail = v.column4, generation = v.column5, time_modified = v.column6, time_ended = v.column7",
+                "workload.generation + 1 = v.column5",
+                &["TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT"],
+                rows,
+            )
+            .await?;
+        crate::run::all_saved("task", saved, workloads.len())
     }
 
     /// Deletes a settled workload with its placements and runs; `Stale` when it is not settled.

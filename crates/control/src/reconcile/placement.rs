@@ -102,6 +102,7 @@ impl Control {
     ) -> Result<(), Error> {
         let now = self.now();
         let mut placements: Vec<(Record, Resources)> = Vec::new();
+        let mut assigned_all = Vec::new();
         let mut runs = Vec::new();
         let mut events = Vec::new();
         for (node_id, workloads) in by_node {
@@ -124,9 +125,7 @@ impl Control {
                     time_modified: now,
                     ..(*workload).clone()
                 };
-                tx.workload_update(&assigned, workload.generation)
-                    .await?
-                    .required("task", workload.id)?;
+                assigned_all.push(assigned);
                 let placement = Record {
                     id: placement_id,
                     workload_id: workload.id,
@@ -170,6 +169,7 @@ impl Control {
         if placements.is_empty() {
             return Ok(());
         }
+        tx.workload_save_batch(&assigned_all).await?;
         tx.placement_insert_batch(&placements).await?;
         tx.run_insert_batch(&runs).await?;
         tx.journal_append(&events, &[]).await?;

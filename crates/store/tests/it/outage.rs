@@ -197,6 +197,22 @@ async fn a_commit_whose_reply_is_lost_is_ambiguous() {
     .await;
 }
 
+/// What a proxy or a forwarded port does while nothing is behind it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_peer_that_listens_and_hangs_up_is_unavailable() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("postgres://hostler@{}/hostler", listener.local_addr().unwrap());
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        loop {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let _ = client.read_exact(&mut [0; 8]).await;
+        }
+    });
+    let error = Store::open(&url, quick()).await.unwrap_err();
+    assert!(matches!(error, Error::Unavailable { .. }), "{error:?}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_file_that_cannot_be_opened_is_unavailable() {
     let dir = tempfile::tempdir().unwrap();

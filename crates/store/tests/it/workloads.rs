@@ -21,6 +21,8 @@ crate::conformance!(
     placements_only_go_forward,
     runs_take_only_the_report_they_were_compared_with,
     runs_of_a_node_are_found_by_state,
+    a_batch_of_reports_is_written_whole_or_not_at_all,
+    runs_that_were_never_begun_are_found_by_age,
 );
 
 async fn a_workload_is_what_was_written(world: World) {
@@ -407,4 +409,65 @@ async fn runs_of_a_node_are_found_by_state(world: World) {
     assert_eq!(ids(unsettled), [all[0].2.id, all[3].2.id]);
     let lost = reader.run_lost_on(n1.id).await.unwrap();
     assert_eq!(ids(lost), [all[2].2.id]);
+}
+
+/// More than one statement takes, with and without the values that may be absent.
+async fn a_batch_of_reports_is_written_whole_or_not_at_all(world: World) {
+    let project = world.project("alpha").await;
+    let node = world.node("n1").await;
+    let all = placed(&world, &project, &node, 130).await;
+    let ids: Vec<RunId> = all.iter().map(|(.., run)| run.id).collect();
+    let mut contexts = world.read().await.unwrap().run_context(&ids).await.unwrap();
+    contexts.sort_by_key(|context| context.run.id);
+    assert_eq!(contexts.len(), 130);
+    let mut runs = Vec::new();
+    let mut workloads = Vec::new();
+    for (i, context) in contexts.iter().enumerate() {
+        let mut run = context.run.clone();
+        run.report_generation = Generation::from_u64(2);
+        run.state = RunState::Exited { exit: exit(1) };
+        run.time_started = (i % 3 != 0).then(|| at(5));
+        run.time_ended = Some(at(6));
+        runs.push(run);
+        let mut workload = context.workload.clone();
+        workload.generation = workload.generation.next();
+        workload.time_ended = (i % 2 == 0).then(|| at(6));
+        workloads.push(workload);
+    }
+    let placements: Vec<PlacementId> = contexts.iter().map(|c| c.placement.id).collect();
+    let write = async || {
+        world
+            .tx("test", |tx| {
+                Box::pin(async {
+                    tx.run_save_batch(&runs).await?;
+                    tx.placement_release_batch(&placements, at(7)).await?;
+                    tx.workload_save_batch(&workloads).await
+                })
+            })
+            .await
+    };
+    write().await.unwrap();
+    let mut after = world.read().await.unwrap().run_context(&ids).await.unwrap();
+    after.sort_by_key(|context| context.run.id);
+    for ((context, run), workload) in after.iter().zip(&runs).zip(&workloads) {
+        assert_eq!(context.run, *run);
+        assert_eq!(context.workload, *workload);
+        assert!(context.placement.is_released);
+    }
+    // What was read is no longer as it was: nothing of the second batch may be written.
+    assert!(matches!(write().await.unwrap_err(), Error::Missing { .. }));
+}
+
+async fn runs_that_were_never_begun_are_found_by_age(world: World) {
+    let project = world.project("alpha").await;
+    let node = world.node("n1").await;
+    let all = placed(&world, &project, &node, 2).await;
+    let begun = Run { state: RunState::Running { pid: 1, since: at(1) }, ..all[0].2.clone() };
+    let update = world.tx("test", |tx| Box::pin(tx.run_update(&begun, Generation::ZERO))).await;
+    assert!(update.unwrap().is_updated());
+    let mut reader = world.read().await.unwrap();
+    let later = all[1].2.time_created.plus(std::time::Duration::from_secs(1));
+    let found = reader.run_assigned_before(later, 10).await.unwrap();
+    assert_eq!(found.iter().map(|r| r.id).collect::<Vec<_>>(), [all[1].2.id]);
+    assert!(reader.run_assigned_before(all[1].2.time_created, 10).await.unwrap().is_empty());
 }

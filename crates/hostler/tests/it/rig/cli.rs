@@ -131,7 +131,8 @@ impl<'a> Cli<'a> {
         let tasks: Vec<Value> = scripts
             .iter()
             .map(|(name, script)| {
-                let spec = json!({ "command": ["sh", "-c", script], "resources": { "cores": 0.01 } });
+                let spec =
+                    json!({ "command": ["sh", "-c", script], "resources": { "cores": 0.01 } });
                 json!({ "name": name, "spec": spec })
             })
             .collect();

@@ -46,7 +46,10 @@ impl Reply {
         assert_eq!(problem["code"], code, "{shown}");
         assert_eq!(problem["status"], status, "{shown}");
         for field in ["type", "title", "detail", "hint", "requestId"] {
-            assert!(problem[field].as_str().is_some_and(|text| !text.is_empty()), "{field} {shown}");
+            assert!(
+                problem[field].as_str().is_some_and(|text| !text.is_empty()),
+                "{field} {shown}"
+            );
         }
         problem
     }

@@ -30,7 +30,7 @@ pub use agent::Agent;
 pub use barrier::Barrier;
 pub use cli::{Cli, Output, pid_of};
 pub use database::{Database, Proxy};
-pub use https::{Https, Watch};
+pub use https::Https;
 pub use process::{Process, command};
 pub use server::{PASSWORD, Server};
 
