@@ -17,8 +17,8 @@ pub struct ControlConfig {
     pub node_certificate_ttl: Duration,
     pub server_certificate_ttl: Duration,
     pub web_session_ttl: Duration,
-    /// How many waiting tasks one placement pass looks at.
-    pub placement_batch: u32,
+    /// How many tasks one placement pass places at most; there is another pass at once.
+    pub placement_batch: usize,
     /// `host:port` where agents reach this installation.
     pub agent_addresses: Vec<String>,
 }
@@ -34,7 +34,7 @@ impl Default for ControlConfig {
             node_certificate_ttl: Duration::from_secs(DAY),
             server_certificate_ttl: Duration::from_secs(7 * DAY),
             web_session_ttl: Duration::from_secs(DAY / 2),
-            placement_batch: 500,
+            placement_batch: 1000,
             agent_addresses: Vec::new(),
         }
     }

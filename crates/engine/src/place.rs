@@ -121,6 +121,12 @@ pub fn place(asks: &[Ask], nodes: &mut [NodeOffer]) -> Vec<Decision> {
     decisions
 }
 
+/// Whether anything that asks for cores can still be placed at all.
+pub fn has_room(nodes: &[NodeOffer]) -> bool {
+    let is_open = |node: &&NodeOffer| node.state == NodeState::Online && node.cordon.is_none();
+    nodes.iter().filter(is_open).any(|node| free(node).cores > Cores::ZERO)
+}
+
 /// Everything that speaks against a node; empty means that it fits.
 pub fn reasons(ask: &Ask, node: &NodeOffer) -> Vec<Reason> {
     let mut found = Vec::new();

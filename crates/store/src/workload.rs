@@ -98,14 +98,17 @@ impl Conn {
         Ok(Page::from_rows(workloads, limit, |w| w.id.to_string()))
     }
 
-    /// What waits for a node, oldest first.
-    pub async fn workload_pending(&mut self, limit: u32) -> Result<Vec<Workload>, Error> {
-        let sql = concat!(
-            "SELECT ",
-            columns!(),
-            " FROM workload WHERE state = 'pending' ORDER BY id LIMIT $1"
-        );
-        let rows = self.query(sql, params![limit]).await?;
+    /// What waits for a node, oldest first, after the one with the id `after`.
+    pub async fn workload_pending(
+        &mut self,
+        after: Option<WorkloadId>,
+        limit: u32,
+    ) -> Result<Vec<Workload>, Error> {
+        let (sql, params) = Select::new(concat!("SELECT ", columns!(), " FROM workload"))
+            .and("workload.state = 'pending'")
+            .and_some("workload.id >", after)
+            .first("workload.id", u64::from(limit));
+        let rows = self.query(sql, params).await?;
         decode_all(&rows)
     }
 

@@ -16,7 +16,7 @@ impl Control {
         reason: &str,
         is_draining: bool,
     ) -> Result<StepOutcome, Error> {
-        self.node_edit(id, EventKind::NodeCordoned, reason, |node, now| {
+        self.node_edit_by_step(id, EventKind::NodeCordoned, reason, |node, now| {
             if node.cordon.as_ref().is_some_and(|c| c.is_draining == is_draining) {
                 return false;
             }
@@ -83,7 +83,7 @@ impl Control {
     }
 
     pub(super) async fn step_remove(&self, id: NodeId) -> Result<StepOutcome, Error> {
-        self.node_edit(id, EventKind::NodeRemoved, "removed", |node, now| {
+        self.node_edit_by_step(id, EventKind::NodeRemoved, "removed", |node, now| {
             if node.state == NodeState::Removed {
                 return false;
             }
@@ -97,7 +97,7 @@ impl Control {
 
     /// The node stays cordoned, but nothing is being moved away any more.
     pub(super) async fn drain_over(&self, id: NodeId) -> Result<(), Error> {
-        self.node_edit(id, EventKind::NodeChanged, "the drain is over", |node, _| {
+        self.node_edit_by_step(id, EventKind::NodeChanged, "the drain is over", |node, _| {
             match &mut node.cordon {
                 Some(cordon) if cordon.is_draining => {
                     cordon.is_draining = false;
@@ -109,7 +109,7 @@ impl Control {
         .await
     }
 
-    async fn node_edit(
+    async fn node_edit_by_step(
         &self,
         id: NodeId,
         kind: EventKind,
@@ -118,7 +118,7 @@ impl Control {
     ) -> Result<(), Error> {
         let edit = &edit;
         self.store
-            .tx("node_edit", |tx| {
+            .tx("node_edit_by_step", |tx| {
                 Box::pin(async move {
                     let Some(mut node) = tx.node_get(id).await? else { return Ok(()) };
                     let (expected, now) = (node.generation, self.now());

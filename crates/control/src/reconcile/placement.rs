@@ -52,52 +52,73 @@ impl Reconciler for Placement {
 impl Control {
     /// One pass of placement; says whether there may be more to do at once.
     pub async fn place_pending(&self) -> Result<(PlacementReport, bool), Error> {
-        let limit = self.config.placement_batch;
         // The common case costs one indexed read.
-        if self.store.read().await?.workload_pending(1).await?.is_empty() {
+        if self.store.read().await?.workload_pending(None, 1).await?.is_empty() {
             return Ok((PlacementReport::default(), false));
         }
-        let (looked_at, nodes, workloads) = self
+        let (report, given) = self
             .store
             .tx("placement", |tx| {
                 Box::pin(async move {
-                    let pending = tx.workload_pending(limit).await?;
                     let mut offers = offers(tx).await?;
-                    let asks: Vec<Ask> = pending.iter().map(ask).collect();
-                    let decisions = place::place(&asks, &mut offers);
-                    let mut by_node: BTreeMap<NodeId, Vec<&Workload>> = BTreeMap::new();
-                    for decision in &decisions {
-                        let workload = pending.iter().find(|w| w.id == decision.workload_id);
-                        by_node.entry(decision.node_id).or_default().extend(workload);
-                    }
+                    let (report, given) = self.decide(tx, &mut offers).await?;
                     let names: BTreeMap<NodeId, String> =
                         offers.iter().map(|o| (o.id, o.name.to_string())).collect();
-                    self.write_placements(tx, &by_node, &names).await?;
-                    let workloads: Vec<_> = decisions.iter().map(|d| d.workload_id).collect();
-                    Ok::<_, Error>((
-                        pending.len(),
-                        by_node.into_keys().collect::<Vec<_>>(),
-                        workloads,
-                    ))
+                    self.write_placements(tx, &given, &names).await?;
+                    Ok::<_, Error>((report, given))
                 })
             })
             .await?;
-        for node in nodes {
-            self.links.wake(node);
+        for node in given.keys() {
+            self.links.wake(*node);
         }
-        let placed = workloads.len();
-        if placed > 0 {
-            self.notify_waiters(workloads);
+        if report.placed > 0 {
+            self.notify_waiters(given.values().flatten().map(|workload| workload.id));
             self.feed.ring();
         }
-        let is_full = looked_at >= limit as usize && placed > 0;
-        Ok((PlacementReport { looked_at, placed }, is_full))
+        let is_full = report.placed >= self.config.placement_batch;
+        Ok((report, is_full))
+    }
+
+    /// Goes through what waits, oldest first, until there is no room left or enough is placed. What
+    /// cannot be placed anywhere never keeps what comes after it from being looked at.
+    async fn decide(
+        &self,
+        tx: &mut Tx<'_>,
+        offers: &mut [NodeOffer],
+    ) -> Result<(PlacementReport, BTreeMap<NodeId, Vec<Workload>>), Error> {
+        const FIRST_LOOK: u32 = 64;
+        const NEXT_LOOKS: u32 = 512;
+        let mut report = PlacementReport::default();
+        let mut given: BTreeMap<NodeId, Vec<Workload>> = BTreeMap::new();
+        let mut after = None;
+        let mut look = FIRST_LOOK;
+        loop {
+            let pending = tx.workload_pending(after, look).await?;
+            let is_last = pending.len() < look as usize;
+            after = pending.last().map(|workload| workload.id);
+            report.looked_at += pending.len();
+            let asks: Vec<Ask> = pending.iter().map(ask).collect();
+            let decisions = place::place(&asks, offers);
+            report.placed += decisions.len();
+            // Decisions come in the order of the asks.
+            let mut pending = pending.into_iter();
+            for decision in &decisions {
+                let workload = pending.find(|workload| workload.id == decision.workload_id);
+                given.entry(decision.node_id).or_default().extend(workload);
+            }
+            let is_enough = report.placed >= self.config.placement_batch;
+            if is_last || is_enough || (decisions.is_empty() && !place::has_room(offers)) {
+                return Ok((report, given));
+            }
+            look = NEXT_LOOKS;
+        }
     }
 
     async fn write_placements(
         &self,
         tx: &mut Tx<'_>,
-        by_node: &BTreeMap<NodeId, Vec<&Workload>>,
+        by_node: &BTreeMap<NodeId, Vec<Workload>>,
         names: &BTreeMap<NodeId, String>,
     ) -> Result<(), Error> {
         let now = self.now();
@@ -123,7 +144,7 @@ impl Control {
                     state,
                     generation: workload.generation.next(),
                     time_modified: now,
-                    ..(*workload).clone()
+                    ..workload.clone()
                 };
                 assigned_all.push(assigned);
                 let placement = Record {

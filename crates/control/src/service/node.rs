@@ -9,8 +9,10 @@ use hostler_model::{
 };
 use serde_json::json;
 
-use super::project::settled;
+use super::project::{check_text, settled};
 use crate::{Control, Cx, NodeFilter};
+
+const REASON_LENGTH: std::ops::RangeInclusive<usize> = 1..=500;
 
 impl Control {
     pub async fn node_list(
@@ -54,19 +56,16 @@ impl Control {
         if !problems.is_empty() {
             return Err(Error::invalid(problems));
         }
-        let mut node = self.node_find(name_or_id).await?;
-        require_present(&node)?;
-        node.labels = labels;
-        let detail = json!({ "labels": node.labels });
-        self.node_change(
-            cx,
-            node,
-            expected,
-            EventKind::NodeChanged,
-            "node.update",
-            "labels changed".into(),
-            detail,
-        )
+        let news = News {
+            kind: EventKind::NodeChanged,
+            action: "node.update",
+            message: "labels changed".to_owned(),
+            detail: json!({ "labels": labels }),
+        };
+        self.node_edit(cx, name_or_id, Some(expected), &news, |node| {
+            node.labels.clone_from(&labels);
+            true
+        })
         .await
     }
 
@@ -76,67 +75,75 @@ impl Control {
         name_or_id: &str,
         reason: String,
     ) -> Result<Node, Error> {
-        let mut node = self.node_find(name_or_id).await?;
-        require_present(&node)?;
-        if node.cordon.as_ref().is_some_and(|c| c.reason == reason) {
-            return Ok(node);
-        }
-        let is_draining = node.cordon.as_ref().is_some_and(|c| c.is_draining);
-        node.cordon = Some(Cordon { reason: reason.clone(), time: self.now(), is_draining });
-        let expected = node.generation;
-        let detail = json!({ "reason": reason });
-        self.node_change(cx, node, expected, EventKind::NodeCordoned, "node.cordon", reason, detail)
-            .await
+        check_text("/reason", &reason, REASON_LENGTH)?;
+        let news = News {
+            kind: EventKind::NodeCordoned,
+            action: "node.cordon",
+            message: reason.clone(),
+            detail: json!({ "reason": reason }),
+        };
+        let now = self.now();
+        self.node_edit(cx, name_or_id, None, &news, |node| {
+            let is_draining = node.cordon.as_ref().is_some_and(|c| c.is_draining);
+            let is_known = node.cordon.as_ref().is_some_and(|c| c.reason == reason);
+            node.cordon = Some(Cordon { reason: reason.clone(), time: now, is_draining });
+            !is_known
+        })
+        .await
     }
 
     pub async fn node_uncordon(&self, cx: &Cx, name_or_id: &str) -> Result<Node, Error> {
-        let mut node = self.node_find(name_or_id).await?;
-        require_present(&node)?;
-        if node.cordon.is_none() {
-            return Ok(node);
-        }
-        node.cordon = None;
-        let expected = node.generation;
-        let message = "takes work again".to_owned();
+        let news = News {
+            kind: EventKind::NodeUncordoned,
+            action: "node.uncordon",
+            message: "takes work again".to_owned(),
+            detail: json!({}),
+        };
         let node = self
-            .node_change(
-                cx,
-                node,
-                expected,
-                EventKind::NodeUncordoned,
-                "node.uncordon",
-                message,
-                json!({}),
-            )
+            .node_edit(cx, name_or_id, None, &news, |node| node.cordon.take().is_some())
             .await?;
         self.wakers.placement.wake();
         Ok(node)
     }
 
-    async fn node_change(
+    /// Changes a node as it is now, or as the caller expects it to be. `edit` says whether it changed
+    /// anything.
+    async fn node_edit(
         &self,
         cx: &Cx,
-        mut node: Node,
-        expected: Generation,
-        kind: EventKind,
-        action: &str,
-        message: String,
-        detail: serde_json::Value,
+        name_or_id: &str,
+        expected: Option<Generation>,
+        news: &News,
+        edit: impl Fn(&mut Node) -> bool + Send + Sync,
     ) -> Result<Node, Error> {
-        node.generation = expected.next();
-        node.time_modified = self.now();
-        let object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
-        let event = self.event(kind, None, &object, cx.actor(), message);
-        let audit = self.audit(cx, action, &object, None, detail);
-        let (node_ref, object, event, audit) = (&node, &object, &event, &audit);
-        self.store
-            .tx("node_change", |tx| {
+        let found = self.node_find(name_or_id).await?;
+        let object = ObjectRef::new(ObjectKind::Node, found.id, &found.name);
+        let event = self.event(news.kind, None, &object, cx.actor(), news.message.clone());
+        let audit = self.audit(cx, news.action, &object, None, news.detail.clone());
+        let (id, object, event, audit, edit) = (found.id, &object, &event, &audit, &edit);
+        let node = self
+            .store
+            .tx("node_edit", |tx| {
                 Box::pin(async move {
                     self.claim(tx, cx, object).await?;
-                    settled(tx.node_update(node_ref, expected).await?, "node", &node_ref.name)?;
-                    tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
-                        .await?;
-                    Ok::<_, Error>(())
+                    let Some(before) = tx.node_get(id).await? else {
+                        return Err(Error::not_found("node", id));
+                    };
+                    require_present(&before)?;
+                    if expected.is_some_and(|expected| expected != before.generation) {
+                        return Err(Error::stale("node", before.generation));
+                    }
+                    let mut node = before.clone();
+                    if !edit(&mut node) {
+                        return Ok(before);
+                    }
+                    node.generation = before.generation.next();
+                    node.time_modified = self.now();
+                    let update = tx.node_update(&node, before.generation).await?;
+                    settled(update, "node", &node.name)?;
+                    let (event, audit) = (std::slice::from_ref(event), std::slice::from_ref(audit));
+                    tx.journal_append(event, audit).await?;
+                    Ok::<_, Error>(node)
                 })
             })
             .await?;
@@ -151,6 +158,7 @@ impl Control {
         reason: String,
         deadline: Option<Span>,
     ) -> Result<Operation, Error> {
+        check_text("/reason", &reason, REASON_LENGTH)?;
         let node = self.node_find(name_or_id).await?;
         require_present(&node)?;
         let deadline = deadline.map(|d| self.now().plus(d.duration()));
@@ -237,6 +245,14 @@ impl Control {
         }
         Ok(counts)
     }
+}
+
+/// What is recorded of a change.
+struct News {
+    kind: EventKind,
+    action: &'static str,
+    message: String,
+    detail: serde_json::Value,
 }
 
 fn require_present(node: &Node) -> Result<(), Error> {

@@ -1,7 +1,8 @@
 //! Projects.
 
 use hostler_model::{
-    Code, Error, EventKind, Generation, Limit, Name, ObjectKind, ObjectRef, Page, Project,
+    Code, Diagnostic, Error, EventKind, Generation, Limit, Name, ObjectKind, ObjectRef, Page,
+    Project,
 };
 use hostler_store::Update;
 use serde_json::json;
@@ -25,6 +26,7 @@ impl Control {
         name: Name,
         description: String,
     ) -> Result<Project, Error> {
+        check_text("/description", &description, 0..=DESCRIPTION_MAX)?;
         let now = self.now();
         let project = Project {
             id: self.ids.fresh(),
@@ -69,6 +71,7 @@ impl Control {
         description: String,
         expected: Generation,
     ) -> Result<Project, Error> {
+        check_text("/description", &description, 0..=DESCRIPTION_MAX)?;
         let mut changed = project.clone();
         changed.description = description;
         changed.generation = expected.next();
@@ -142,6 +145,22 @@ impl Control {
         self.feed.ring();
         Ok(())
     }
+}
+
+const DESCRIPTION_MAX: usize = 1000;
+
+/// What people write about things has a length; the same as in `api`.
+pub(super) fn check_text(
+    pointer: &str,
+    text: &str,
+    length: std::ops::RangeInclusive<usize>,
+) -> Result<(), Error> {
+    if length.contains(&text.chars().count()) {
+        return Ok(());
+    }
+    let (least, most) = length.into_inner();
+    let problem = format!("the text has {least} to {most} characters");
+    Err(Error::invalid(vec![Diagnostic::new(pointer, problem)]))
 }
 
 /// The person's error for a conditional update that did not happen.

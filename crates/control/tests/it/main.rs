@@ -1,4 +1,6 @@
 //! The application, with simulated agents on an in-memory database.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
 mod simulation;
 mod story;

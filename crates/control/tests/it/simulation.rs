@@ -253,37 +253,35 @@ fn seeds() -> std::ops::Range<u64> {
     }
 }
 
-/// Each quarter of the seeds is a test of its own, so that they run side by side.
+const SHARES: u64 = 8;
+
 fn run_share(share: u64) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    for seed in seeds().filter(|seed| seed % 4 == share) {
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            runtime.block_on(course(seed))
-        }));
-        assert!(
-            result.is_ok(),
-            "seed {seed} fails; repeat it with HOSTLER_SIM_SEEDS={seed}..{}",
-            seed + 1
-        );
+    for seed in seeds().filter(|seed| seed % SHARES == share) {
+        let run = std::panic::AssertUnwindSafe(|| runtime.block_on(course(seed)));
+        let result = std::panic::catch_unwind(run);
+        let repeat = format!("HOSTLER_SIM_SEEDS={seed}..{}", seed + 1);
+        assert!(result.is_ok(), "seed {seed} fails; repeat it with {repeat}");
     }
 }
 
-#[test]
-fn random_courses_0() {
-    run_share(0);
+/// Each share of the seeds is a test of its own, so that they run side by side.
+macro_rules! shares {
+    ($($name:ident = $share:literal,)+) => {$(
+        #[test]
+        fn $name() {
+            run_share($share);
+        }
+    )+};
 }
 
-#[test]
-fn random_courses_1() {
-    run_share(1);
-}
-
-#[test]
-fn random_courses_2() {
-    run_share(2);
-}
-
-#[test]
-fn random_courses_3() {
-    run_share(3);
+shares! {
+    random_courses_0 = 0,
+    random_courses_1 = 1,
+    random_courses_2 = 2,
+    random_courses_3 = 3,
+    random_courses_4 = 4,
+    random_courses_5 = 5,
+    random_courses_6 = 6,
+    random_courses_7 = 7,
 }

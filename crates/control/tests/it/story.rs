@@ -386,3 +386,18 @@ async fn a_follower_sees_events_in_order_and_is_told_when_they_are_gone() {
     let mut late = world.control.event_follow(&world.cx, EventQuery::default(), 0);
     assert_eq!(late.next(Duration::from_secs(1)).await.unwrap_err().code, Code::CursorGone);
 }
+
+#[tokio::test]
+async fn what_cannot_be_placed_does_not_block_what_can() {
+    let world = World::new(16).await;
+    let mut agent = world.join("n1").await;
+    agent.connect(&world.control).await;
+    let mut hopeless = task(10);
+    hopeless.spec.placement.node = Some("nowhere".parse().unwrap());
+    let many = vec![hopeless; 900];
+    world.control.task_submit(&world.cx, &world.project, many).await.unwrap();
+    let id = submit(&world, 10).await;
+    let (report, is_full) = world.control.place_pending().await.unwrap();
+    assert_eq!((report.placed, report.looked_at, is_full), (1, 901, false));
+    assert_eq!(state(&world, &id).await, TaskStateKind::Assigning);
+}

@@ -1,8 +1,8 @@
 //! The HTTP API: every endpoint of `hostler_api` with its handler.
 //!
 //! A request passes, from the outside in: the connection (`listen`: TLS, limits), the envelope
-//! (`envelope`: request id, headers, metrics, panics), the router (`mount`), and admission (`admit`:
-//! who is it (`gate`), may they, what do they say (`decode`, `strict`)). Handlers, one file per noun, only call
+//! (`envelope`: request id, headers, metrics, panics; `unread`: what is left of bodies), the router
+//! (`mount`), and admission (`admit`: who is it (`gate`), may they, what do they say (`decode`, `strict`)). Handlers, one file per noun, only call
 //! the application and turn records into views (`view`). Whatever goes wrong anywhere becomes an
 //! answer in `error`, the one place that knows status codes.
 //!
@@ -21,6 +21,7 @@ mod mount;
 mod strict;
 
 mod listen;
+mod unread;
 
 mod logs;
 mod page;
@@ -49,6 +50,7 @@ pub use mount::{Call, MountError, PublicCall, Routes};
 pub use system::metrics_router;
 
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use hostler_api as api;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
@@ -60,13 +62,14 @@ pub fn router(app: App) -> Result<Router, MountError> {
     Ok(enclose(routes, envelope))
 }
 
-/// Puts pages, compression and the envelope around the routes of an API.
+/// Puts pages, compression, the reading of unread bodies and the envelope around the routes of an API.
 pub fn enclose(api: Router, envelope: Envelope) -> Router {
     let worth_it =
         DefaultPredicate::new().and(NotForContentType::const_new("application/x-ndjson"));
     api.fallback(crate::web::serve)
         .layer(CompressionLayer::new().compress_when(worth_it))
-        .layer(axum::middleware::from_fn_with_state(envelope, envelope::envelope))
+        .layer(from_fn_with_state(envelope.clock.clone(), unread::discard))
+        .layer(from_fn_with_state(envelope, envelope::envelope))
 }
 
 fn routes(app: App) -> Routes<App> {

@@ -160,9 +160,12 @@ async fn pending_workloads_come_oldest_first(world: World) {
         world.tx("test", |tx| Box::pin(tx.workload_insert(&workload))).await.unwrap();
     }
     let mut reader = world.read().await.unwrap();
-    let pending = reader.workload_pending(3).await.unwrap();
+    let pending = reader.workload_pending(None, 3).await.unwrap();
     assert_eq!(pending.iter().map(|w| w.id).collect::<Vec<_>>(), ids[..3]);
-    assert_eq!(reader.workload_pending(100).await.unwrap().len(), 4);
+    assert_eq!(reader.workload_pending(None, 100).await.unwrap().len(), 4);
+    let rest = reader.workload_pending(Some(pending[2].id), 100).await.unwrap();
+    assert_eq!(rest.len(), 1);
+    assert!(rest[0].id > pending[2].id);
 }
 
 fn exit(code: i32) -> Exit {
@@ -251,7 +254,7 @@ async fn settled_workloads_are_counted_found_and_deleted(world: World) {
     assert_eq!(delete(settled[0]).await, Update::Missing);
     assert_eq!(reader.run_list(settled[0]).await.unwrap(), vec![]);
     assert_eq!(reader.placement_by_workload(settled[0]).await.unwrap(), vec![]);
-    let pending = reader.workload_pending(1).await.unwrap().remove(0);
+    let pending = reader.workload_pending(None, 1).await.unwrap().remove(0);
     assert_eq!(delete(pending.id).await, Update::Stale { current: Generation::FIRST });
     assert_eq!(reader.run_list(pending.id).await.unwrap().len(), 1);
 }

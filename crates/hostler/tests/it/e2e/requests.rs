@@ -34,6 +34,17 @@ fn bad_requests_get_problems_that_say_what_is_wrong() {
     let problem = https.post(TASKS, twice).problem(422, "invalid");
     assert_eq!(pointers(&problem), ["/spec/command"], "{problem}");
 
+    let long = "x".repeat(1001);
+    let create = json!({ "name": "lab", "description": long }).to_string();
+    for (path, body) in [
+        ("/api/v1/projects", create.as_str()),
+        ("/api/v1/nodes/local/cordon", r#"{"reason": ""}"#),
+        ("/api/v1/nodes/local/drain", r#"{"reason": ""}"#),
+    ] {
+        let problem = https.post(path, body).problem(422, "invalid");
+        assert!(["/description", "/reason"].contains(&pointers(&problem)[0]), "{problem}");
+    }
+
     let json_type = ("Content-Type", "application/json");
     let announced = [json_type, ("Content-Length", "2000000")];
     https.request("POST", TASKS, &announced, b"").problem(413, "too-large");
@@ -77,6 +88,55 @@ fn bad_requests_get_problems_that_say_what_is_wrong() {
     let other = br#"{"name": "another", "spec": {"command": ["true"]}}"#;
     https.request("POST", TASKS, &key, other).problem(422, "idempotency-key-reused");
     assert_eq!(cli.tasks().len(), 1);
+}
+
+/// A refusal that comes before the body was read leaves the connection usable, or says that it is not.
+#[test]
+fn a_refused_body_does_not_stand_before_the_next_request() {
+    let rig = Rig::new();
+    let (server, _cli) = Server::up(&rig);
+    let https = server.https();
+    let body = vec![b'x'; 60_000];
+    let head =
+        format!("POST {TASKS} HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n", body.len());
+    let mut talk = https.talk();
+    for _ in 0..50 {
+        talk.say(head.as_bytes());
+        talk.say(&body);
+        let refused = talk.hear();
+        refused.problem(401, "unauthenticated");
+        assert_eq!(refused.header("connection"), None);
+        talk.say(b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_eq!(talk.hear().status, 200);
+    }
+    let mut talk = https.talk();
+    talk.say(head.as_bytes());
+    let refused = talk.hear();
+    refused.problem(401, "unauthenticated");
+    assert_eq!(refused.header("connection"), Some("close"));
+}
+
+#[test]
+fn changes_that_name_no_generation_do_not_get_into_each_others_way() {
+    let rig = Rig::new();
+    let (server, cli) = Server::up(&rig);
+    let token = cli.json(&["token", "create", "raw", "--role", "admin"]);
+    let https = server.https().token(token["secret"].as_str().unwrap());
+    std::thread::scope(|scope| {
+        for number in 0..4 {
+            let https = https.clone();
+            scope.spawn(move || {
+                for round in 0..10 {
+                    let reason = format!(r#"{{"reason": "{number} in round {round}"}}"#);
+                    let cordoned = https.post("/api/v1/nodes/local/cordon", &reason);
+                    assert_eq!(cordoned.status, 200, "{}", cordoned.json());
+                    let free = https.post("/api/v1/nodes/local/uncordon", "");
+                    assert_eq!(free.status, 200, "{}", free.json());
+                }
+            });
+        }
+    });
+    assert_eq!(cli.json(&["audit", "verify"])["isIntact"], true);
 }
 
 #[test]

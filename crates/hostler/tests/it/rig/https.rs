@@ -116,12 +116,40 @@ impl Https {
         Reply { status, headers, body, took: begun.elapsed() }
     }
 
+    /// A connection for more than one request, in whatever words.
+    pub fn talk(&self) -> Talk {
+        Talk { wire: self.connect() }
+    }
+
     /// Opens a stream of server-sent events.
     pub fn watch(&self, path: &str, more: &[(&str, &str)]) -> Watch {
         let mut wire = self.send("GET", path, more, b"");
         let (status, headers) = head(&mut wire);
         assert_eq!(status, 200, "{headers:?}");
         Watch { wire }
+    }
+}
+
+pub struct Talk {
+    wire: Wire,
+}
+
+impl Talk {
+    pub fn say(&mut self, bytes: &[u8]) {
+        self.wire.get_mut().write_all(bytes).unwrap();
+        self.wire.get_mut().flush().unwrap();
+    }
+
+    /// The next answer, of the length it says.
+    pub fn hear(&mut self) -> Reply {
+        let begun = Instant::now();
+        let (status, headers) = head(&mut self.wire);
+        let mut reply = Reply { status, headers, body: Vec::new(), took: Duration::ZERO };
+        let length = reply.header("content-length").map_or(0, |text| text.parse().unwrap());
+        reply.body.resize(length, 0);
+        self.wire.read_exact(&mut reply.body).unwrap();
+        reply.took = begun.elapsed();
+        reply
     }
 }
 
