@@ -30,6 +30,7 @@ fn check_manifest(tree: &Tree, folder: &str, manifest: &Table, report: &mut Repo
     let wanted = match folder.strip_prefix("crates/") {
         Some("hostler") => "hostler".to_owned(),
         Some(room) => format!("hostler-{room}"),
+        None if folder == "bench" => "hostler-bench".to_owned(),
         None => folder.to_owned(),
     };
     if name != wanted {

@@ -10,9 +10,10 @@ use std::time::Duration;
 
 use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_model::{
-    Error, EventKind, Generation, ObjectKind, ObjectRef, Operation, OperationEvent, OperationId,
-    OperationOwner, StepState,
+    Error, EventKind, Generation, Limit, ObjectKind, ObjectRef, Operation, OperationEvent,
+    OperationId, OperationOwner, OperationState, StepState,
 };
+use hostler_store::OperationFilter;
 use serde::Serialize;
 
 use super::pass;
@@ -44,6 +45,10 @@ impl OperationAdvance {
 
     async fn advance(&mut self) -> Result<Pass<OperationReport>, Error> {
         let control = self.control.clone();
+        // The common case, that there is nothing to carry on, costs no write.
+        if self.mine.is_empty() && !control.has_open_operations().await? {
+            return Ok(Pass::done(OperationReport::default()));
+        }
         let now = control.now();
         let control_ref = &control;
         let claimed = control
@@ -104,6 +109,21 @@ impl Control {
     /// A reconciler of operations for this server; tests advance it by hand.
     pub fn operation_reconciler(&self) -> OperationAdvance {
         OperationAdvance::new(self.clone())
+    }
+
+    async fn has_open_operations(&self) -> Result<bool, Error> {
+        const ONE: Limit = match Limit::new(1) {
+            Some(limit) => limit,
+            None => Limit::DEFAULT,
+        };
+        let mut read = self.store.read().await?;
+        for state in [OperationState::Pending, OperationState::Running] {
+            let filter = OperationFilter { projects: None, state: Some(state) };
+            if !read.operation_list(filter, None, ONE).await?.items.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Does as many steps as can be done now; true when the operation has ended.

@@ -1,0 +1,99 @@
+//! Measures the real binary, and says plainly which targets are met.
+//!
+//! Every measurement starts `hostler` as processes of their own in a temporary directory, on loopback
+//! and on ports that the kernel chooses, and speaks with it as its users and agents do: over the REST
+//! API with `hostler-client`, and over the agents' protocol with certificates that were really issued.
+//! Nothing is measured inside the binary but what its own `/metrics` say.
+//!
+//! 1. A measurement checks what it measures: tasks that did not all end well, or records that do not
+//!    add up, are an error and not a number.
+//! 2. A miss is written as a miss. The exit code is 0 all the same, because a busy machine misses
+//!    targets that a quiet one meets; the file of results is what a person reviews.
+//! 3. What was started ends with the measurement, however it ends: processes are killed by pid, and
+//!    whatever else has to do with the temporary directory (shims and tasks outlive their agents by
+//!    design) after them.
+
+mod figures;
+mod fleet;
+mod floor;
+mod latency;
+mod machine;
+mod proc;
+mod rig;
+mod throughput;
+mod weight;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use hostler_base::{Clock, chain};
+
+use figures::{Figures, RESULTS};
+
+const NAMES: &[&str] = &["floor", "throughput", "latency", "memory", "fleet"];
+/// How long to wait for a quiet machine.
+const QUIET_DEADLINE: Duration = Duration::from_secs(180);
+
+fn main() -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let done = match runtime {
+        Ok(runtime) => runtime.block_on(measure(std::env::args().skip(1).collect())),
+        Err(error) => Err(error.into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("error: {}", chain(error.as_ref())));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn measure(names: Vec<String>) -> anyhow::Result<()> {
+    if let Some(unknown) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        bail!("there is no measurement `{unknown}`; there are {}", NAMES.join(", "));
+    }
+    let binary = binary()?;
+    let clock = Clock::system();
+    let busy = machine::wait_until_quiet(QUIET_DEADLINE).await?;
+    let mut figures = Figures::default();
+    for name in NAMES.iter().filter(|name| names.is_empty() || names.iter().any(|n| n == *name)) {
+        say(&format!("==> {name}"));
+        let section = match *name {
+            "floor" => floor::measure().await,
+            "throughput" => Box::pin(throughput::measure(&binary)).await,
+            "latency" => Box::pin(latency::measure(&binary)).await,
+            "memory" => Box::pin(weight::measure(&binary)).await,
+            _ => Box::pin(fleet::measure(&binary)).await,
+        };
+        let section = section.with_context(|| format!("measuring {name}"))?;
+        say(&section.plain());
+        figures.sections.push(section);
+    }
+    if names.is_empty() {
+        let text = figures.document(&machine::describe(clock.now(), busy)?);
+        std::fs::write(RESULTS, text).with_context(|| format!("writing {RESULTS}"))?;
+        say(&format!("written to {RESULTS}"));
+    }
+    for miss in figures.misses() {
+        say(&format!("MISSED: {miss}"));
+    }
+    Ok(())
+}
+
+/// The binary that was built beside this one.
+fn binary() -> anyhow::Result<PathBuf> {
+    let path = std::env::current_exe().context("finding this program")?.with_file_name("hostler");
+    if !path.is_file() {
+        bail!("{} is missing; start this with bench/run", path.display());
+    }
+    Ok(path)
+}
+
+/// Words for the person who waits.
+fn say(text: &str) {
+    let _nobody_listens =
+        std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes());
+}

@@ -1,0 +1,244 @@
+//! An installation made of real processes, and a client that is its first admin.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+use hostler_api::node::{JoinTokenCreate, JoinTokenCreateBody, NodeListQuery};
+use hostler_api::session::{LoginKind, Setup, SetupBody};
+use hostler_api::{Nothing, node::NodeList};
+use hostler_base::Clock;
+use hostler_client::{Client, ClientConfig, probe};
+use hostler_model::NodeState;
+use hostler_trust::SecretString;
+use rustix::process::{Pid, Signal};
+
+use crate::proc;
+
+pub const DEADLINE: Duration = Duration::from_secs(120);
+const PACE: Duration = Duration::from_millis(10);
+
+/// Asks until there is an answer.
+pub async fn until<T>(
+    what: &str,
+    mut ask: impl AsyncFnMut() -> anyhow::Result<Option<T>>,
+) -> anyhow::Result<T> {
+    let begun = tokio::time::Instant::now();
+    loop {
+        if let Some(answer) = ask().await? {
+            return Ok(answer);
+        }
+        ensure!(begun.elapsed() < DEADLINE, "waited {DEADLINE:?} in vain until {what}");
+        tokio::time::sleep(PACE).await;
+    }
+}
+
+/// A process that is killed when dropped.
+struct Process {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Process {
+    fn start(log: PathBuf, mut command: Command) -> anyhow::Result<Process> {
+        let file = File::create(&log).context("making a log")?;
+        command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+        Ok(Process { child: command.spawn().context("starting hostler")?, log })
+    }
+
+    /// Waits for a whole line of the log that contains these words.
+    async fn line(&mut self, words: &str) -> anyhow::Result<String> {
+        until(&format!("the log says `{words}`"), async || {
+            let ended = self.child.try_wait()?;
+            let log = std::fs::read_to_string(&self.log)?;
+            let whole = log.rfind('\n').map_or("", |end| &log[..end]);
+            let found = whole.lines().find(|line| line.contains(words)).map(str::to_owned);
+            if let (None, Some(status)) = (&found, ended) {
+                bail!("it ended ({status}) before it said `{words}`:\n{log}");
+            }
+            Ok(found)
+        })
+        .await
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _already_gone = self.child.kill();
+        let _already_gone = self.child.wait();
+    }
+}
+
+/// A server with its database, and at most one agent.
+pub struct Rig {
+    agent: Option<Process>,
+    server: Process,
+    pub client: Client,
+    pub url: String,
+    pub ca_pem: String,
+    binary: PathBuf,
+    dir: PathBuf,
+    _temporary: tempfile::TempDir,
+}
+
+impl Rig {
+    /// Starts a server on SQLite and makes its first admin.
+    pub async fn new(binary: &Path) -> anyhow::Result<Rig> {
+        let temporary = tempfile::Builder::new().prefix("hostler-bench-").tempdir()?;
+        let dir = temporary.path().canonicalize()?;
+        let mut command = command(binary, &dir);
+        command.args(["server", "run", "--name", "bench", "--listen", "127.0.0.1:0"]);
+        command.args(["--agent-listen", "127.0.0.1:0", "--data-dir"]).arg(dir.join("server"));
+        let mut server = Process::start(dir.join("server.log"), command)?;
+        let started = server.line("server started").await?;
+        let url = format!("https://{}", word_after(&started, " api=")?);
+        let code = word_after(&server.line("/#setup=").await?, "/#setup=")?;
+        let presented = probe(&url, Clock::system().now(), DEADLINE).await?;
+        let fingerprint = word_after(&started, " fingerprint=")?;
+        ensure!(presented.fingerprint.to_string() == fingerprint, "another server answers");
+        let ca_pem = presented.ca_pem;
+        let client = admin(&url, &ca_pem, code).await?;
+        let binary = binary.to_owned();
+        Ok(Rig { agent: None, server, client, url, ca_pem, binary, dir, _temporary: temporary })
+    }
+
+    /// The same with an agent, whose node is online.
+    pub async fn with_agent(binary: &Path) -> anyhow::Result<Rig> {
+        let mut rig = Rig::new(binary).await?;
+        let ticket = rig.ticket().await?;
+        let data = rig.dir.join("agent");
+        let mut join = command(&rig.binary, &rig.dir);
+        join.args(["agent", "join", "-", "--name", "bench", "--server", &rig.url, "--data-dir"]);
+        join.arg(&data).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::inherit());
+        let mut child = join.spawn().context("starting hostler agent join")?;
+        child.stdin.take().context("no standard input")?.write_all(ticket.as_bytes())?;
+        ensure!(child.wait()?.success(), "the agent did not join");
+        let mut run = command(&rig.binary, &rig.dir);
+        run.args(["agent", "run", "--data-dir"]).arg(&data);
+        rig.agent = Some(Process::start(rig.dir.join("agent.log"), run)?);
+        rig.wait_online(1).await?;
+        Ok(rig)
+    }
+
+    /// A fresh join ticket.
+    pub async fn ticket(&self) -> anyhow::Result<String> {
+        let body = JoinTokenCreateBody::default();
+        let made = self.client.call::<JoinTokenCreate>(&Nothing {}, &Nothing {}, &body).await?;
+        Ok(made.ticket)
+    }
+
+    /// Waits until so many nodes are online.
+    pub async fn wait_online(&self, count: usize) -> anyhow::Result<()> {
+        let query = NodeListQuery {
+            state: Some(NodeState::Online),
+            limit: Some(1000),
+            ..NodeListQuery::default()
+        };
+        until("the nodes are online", async || {
+            let nodes = self.client.call::<NodeList>(&Nothing {}, &query, &Nothing {}).await?;
+            Ok((nodes.items.len() == count).then_some(()))
+        })
+        .await
+    }
+
+    pub fn server_pid(&self) -> u32 {
+        self.server.child.id()
+    }
+
+    pub fn agent_pid(&self) -> anyhow::Result<u32> {
+        Ok(self.agent.as_ref().context("there is no agent")?.child.id())
+    }
+
+    /// The process that forks shims for the agent.
+    pub async fn executor_pid(&self) -> anyhow::Result<u32> {
+        let agent = self.agent_pid()?;
+        until("there is an executor", async || {
+            let is_it = |pid: &u32| {
+                proc::name(*pid) == "hostler-exec" && proc::parent(*pid) == Some(agent)
+            };
+            Ok(proc::pids().into_iter().find(is_it))
+        })
+        .await
+    }
+
+    /// Kills whatever still has to do with this directory.
+    fn sweep(&self) {
+        for _ in 0..50 {
+            let left = processes_of(&self.dir);
+            if left.is_empty() {
+                return;
+            }
+            for pid in left {
+                let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+                let _already_gone = pid.map(|pid| rustix::process::kill_process(pid, Signal::KILL));
+            }
+            std::thread::park_timeout(Duration::from_millis(50));
+        }
+    }
+
+    fn remove_cgroups(&self) {
+        let runs = std::fs::read_dir(self.dir.join("agent/runs")).into_iter().flatten().flatten();
+        for run in runs {
+            let record = std::fs::read(run.path().join("started.json")).unwrap_or_default();
+            let record: serde_json::Value = serde_json::from_slice(&record).unwrap_or_default();
+            if let Some(cgroup) = record["cgroup"].as_str() {
+                let _not_empty = std::fs::remove_dir(cgroup);
+            }
+        }
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        self.agent = None;
+        let _already_gone = self.server.child.kill();
+        self.sweep();
+        self.remove_cgroups();
+    }
+}
+
+async fn admin(url: &str, ca_pem: &str, code: String) -> anyhow::Result<Client> {
+    let stranger = Client::new(ClientConfig::new(url, ca_pem))?;
+    let body = SetupBody {
+        code,
+        name: "admin".parse()?,
+        password: "a horse, a lantern, a gate".to_owned(),
+        kind: LoginKind::Token,
+    };
+    let login = stranger.call::<Setup>(&Nothing {}, &Nothing {}, &body).await?;
+    let mut config = ClientConfig::new(url, ca_pem);
+    config.token = Some(SecretString::new(login.token.context("setup gave no token")?));
+    config.timeout = DEADLINE;
+    Ok(Client::new(config)?)
+}
+
+#[expect(clippy::disallowed_methods, reason = "what is measured is a process of its own")]
+fn command(binary: &Path, dir: &Path) -> Command {
+    let mut command = Command::new(binary);
+    command.env_clear().current_dir(dir);
+    command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", dir);
+    command
+}
+
+fn word_after(line: &str, name: &str) -> anyhow::Result<String> {
+    let rest = line.split_once(name).map(|(_, rest)| rest);
+    let word = rest.and_then(|rest| rest.split_ascii_whitespace().next());
+    Ok(word.with_context(|| format!("no `{name}` in `{line}`"))?.to_owned())
+}
+
+/// Processes that were started in or for a directory.
+fn processes_of(dir: &Path) -> Vec<u32> {
+    let needle = dir.as_os_str().as_encoded_bytes();
+    let mentions = |bytes: &[u8]| bytes.windows(needle.len()).any(|part| part == needle);
+    let belongs = |pid: &u32| {
+        let words = ["cmdline", "environ"]
+            .map(|file| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default());
+        let place = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
+        words.iter().any(|text| mentions(text)) || place.starts_with(dir)
+    };
+    let others = proc::pids().into_iter().filter(|pid| *pid != std::process::id());
+    others.filter(|pid| proc::is_running(*pid)).filter(belongs).collect()
+}
