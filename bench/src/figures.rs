@@ -61,8 +61,7 @@ impl Section {
             self.title, self.how
         );
         for figure in &self.figures {
-            let _ =
-                writeln!(text, "| {} | {} | {} |", figure.what, figure.value, figure.verdict());
+            let _ = writeln!(text, "| {} | {} | {} |", figure.what, figure.value, figure.verdict());
         }
         text
     }
@@ -100,9 +99,14 @@ impl Figures {
     }
 }
 
-/// Kilobytes as megabytes (1 MB = 1000 kB of 1024 bytes is nobody's unit: MiB it is).
-pub fn mib(kib: u64) -> String {
-    format!("{:.1} MiB", kib as f64 / 1024.0)
+/// The kernel's KiB as MB of a million bytes, the unit of the targets.
+pub fn mb(kib: u64) -> String {
+    format!("{:.1} MB", kib as f64 * 1024.0 / 1e6)
+}
+
+/// The same in kB of a thousand bytes.
+pub fn kb(kib: u64) -> String {
+    format!("{:.0} kB", kib as f64 * 1024.0 / 1e3)
 }
 
 /// The value below which a share of all values lies; of an empty list, 0.

@@ -35,7 +35,10 @@ fn rate() -> anyhow::Result<f64> {
 #[expect(clippy::disallowed_methods, reason = "what starting a program costs without an executor")]
 fn share() -> anyhow::Result<()> {
     for _ in 0..TASKS / THREADS {
-        ensure!(Command::new("true").status().context("starting `true`")?.success(), "`true` failed");
+        ensure!(
+            Command::new("true").status().context("starting `true`")?.success(),
+            "`true` failed"
+        );
     }
     Ok(())
 }

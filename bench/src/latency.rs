@@ -27,10 +27,8 @@ pub async fn measure(binary: &Path) -> anyhow::Result<Section> {
     );
     let mut section = Section::new("Latency", how);
     for (what, share) in [("median", 0.5), ("95 of 100 within", 0.95), ("slowest", 1.0)] {
-        section.note(
-            format!("submit to end: {what}"),
-            format!("{:.1} ms", quantile(millis, share)),
-        );
+        section
+            .note(format!("submit to end: {what}"), format!("{:.1} ms", quantile(millis, share)));
     }
     Ok(section)
 }

@@ -112,10 +112,13 @@ impl Rig {
         let data = rig.dir.join("agent");
         let mut join = command(&rig.binary, &rig.dir);
         join.args(["agent", "join", "-", "--name", "bench", "--server", &rig.url, "--data-dir"]);
-        join.arg(&data).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::inherit());
+        join.arg(&data).stdin(Stdio::piped()).stdout(Stdio::null());
+        join.stderr(File::create(rig.dir.join("join.log"))?);
         let mut child = join.spawn().context("starting hostler agent join")?;
         child.stdin.take().context("no standard input")?.write_all(ticket.as_bytes())?;
-        ensure!(child.wait()?.success(), "the agent did not join");
+        if !child.wait()?.success() {
+            bail!("not joined: {}", std::fs::read_to_string(rig.dir.join("join.log"))?);
+        }
         let mut run = command(&rig.binary, &rig.dir);
         run.args(["agent", "run", "--data-dir"]).arg(&data);
         rig.agent = Some(Process::start(rig.dir.join("agent.log"), run)?);
@@ -156,9 +159,8 @@ impl Rig {
     pub async fn executor_pid(&self) -> anyhow::Result<u32> {
         let agent = self.agent_pid()?;
         until("there is an executor", async || {
-            let is_it = |pid: &u32| {
-                proc::name(*pid) == "hostler-exec" && proc::parent(*pid) == Some(agent)
-            };
+            let is_it =
+                |pid: &u32| proc::name(*pid) == "hostler-exec" && proc::parent(*pid) == Some(agent);
             Ok(proc::pids().into_iter().find(is_it))
         })
         .await

@@ -40,7 +40,7 @@ pub async fn measure(binary: &Path) -> anyhow::Result<Section> {
     let watched = [
         ("server", rig.server_pid()),
         ("agent", rig.agent_pid()?),
-        ("executor with its shims and tasks", rig.executor_pid().await?),
+        ("executor (without shims and tasks)", rig.executor_pid().await?),
     ];
     let before = watched.map(|(_, pid)| proc::cpu_seconds(pid));
     let batches = rounds(&rig.client, Way::Batches).await?;

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -36,6 +37,8 @@ pub struct SimulatedNode {
     pub authority: AuthorityCertificate,
     pub identity: Identity,
     pub clock: Clock,
+    /// Heartbeats of all nodes together.
+    pub beats: Arc<AtomicU64>,
 }
 
 impl SimulatedNode {
@@ -78,6 +81,7 @@ impl SimulatedNode {
                 }
                 _ = beats.tick() => {
                     count += 1;
+                    self.beats.fetch_add(1, Ordering::Relaxed);
                     talk.beat(count % METRICS_EVERY == 0).await?;
                 }
             }

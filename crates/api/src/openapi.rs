@@ -30,12 +30,7 @@ pub const fn status_of(code: Code) -> u16 {
 
 /// Every code an endpoint can answer: its own, and those its shape brings with it.
 pub fn codes_of(endpoint: &Described) -> Vec<Code> {
-    let mut codes = vec![
-        Code::Malformed,
-        Code::RateLimited,
-        Code::Internal,
-        Code::Unavailable,
-    ];
+    let mut codes = vec![Code::Malformed, Code::RateLimited, Code::Internal, Code::Unavailable];
     if endpoint.access != Access::Public {
         codes.push(Code::Unauthenticated);
         codes.push(Code::Forbidden);
@@ -97,11 +92,7 @@ fn operation(endpoint: &Described, generator: &mut SchemaGenerator, problem: &Sc
         "security": if endpoint.access == Access::Public { json!([]) } else { json!([{ "token": [] }, { "session": [] }]) },
     });
     let mut parameters = parameters(&(endpoint.path_schema)(generator), generator, "path");
-    parameters.extend(self::parameters(
-        &(endpoint.query_schema)(generator),
-        generator,
-        "query",
-    ));
+    parameters.extend(self::parameters(&(endpoint.query_schema)(generator), generator, "query"));
     if endpoint.method == http::Method::POST {
         parameters.push(header_parameter(
             "Idempotency-Key",
@@ -169,18 +160,11 @@ fn responses(endpoint: &Described, generator: &mut SchemaGenerator, problem: &Sc
 }
 
 fn parameters(schema: &Schema, generator: &SchemaGenerator, place: &str) -> Vec<Value> {
-    let resolved = match schema
-        .get("$ref")
-        .and_then(Value::as_str)
-        .and_then(|r| r.rsplit('/').next())
-    {
-        Some(name) => generator
-            .definitions()
-            .get(name)
-            .cloned()
-            .unwrap_or_default(),
-        None => schema.as_value().clone(),
-    };
+    let resolved =
+        match schema.get("$ref").and_then(Value::as_str).and_then(|r| r.rsplit('/').next()) {
+            Some(name) => generator.definitions().get(name).cloned().unwrap_or_default(),
+            None => schema.as_value().clone(),
+        };
     let required: Vec<&str> = resolved
         .get("required")
         .and_then(Value::as_array)

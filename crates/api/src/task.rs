@@ -188,12 +188,7 @@ pub use hostler_model::OutputStream;
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum LogLine {
     /// Some bytes of output, base64.
-    Data {
-        stream: OutputStream,
-        time: Timestamp,
-        data: String,
-        cursor: String,
-    },
+    Data { stream: OutputStream, time: Timestamp, data: String, cursor: String },
     /// Output that is no longer there: rotated away, or lost to a full disk.
     Gap { detail: String },
     /// The stream ends here; `complete` says whether the run is over and everything was sent.

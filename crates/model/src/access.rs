@@ -106,11 +106,7 @@ pub struct Caller {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credential {
     WebSession(WebSessionId),
-    Token {
-        id: TokenId,
-        role_max: Role,
-        project_id: Option<ProjectId>,
-    },
+    Token { id: TokenId, role_max: Role, project_id: Option<ProjectId> },
 }
 
 /// What an action needs: at least this role in this scope.
@@ -131,11 +127,7 @@ impl Caller {
             .max()?;
         match &self.credential {
             Credential::WebSession(_) => Some(held),
-            Credential::Token {
-                role_max,
-                project_id,
-                ..
-            } => match (project_id, scope) {
+            Credential::Token { role_max, project_id, .. } => match (project_id, scope) {
                 (None, _) => Some(held.min(*role_max)),
                 (Some(only), Scope::Project(asked)) if *only == asked => Some(held.min(*role_max)),
                 (Some(_), _) => None,
@@ -145,8 +137,7 @@ impl Caller {
 
     /// The one question every transport asks. Deny is the default: no binding, no access.
     pub fn may(&self, need: Need) -> bool {
-        self.role_in(need.scope)
-            .is_some_and(|role| role >= need.role)
+        self.role_in(need.scope).is_some_and(|role| role >= need.role)
     }
 
     /// Projects the caller has any role in; `None` means all of them.
@@ -160,20 +151,12 @@ impl Caller {
         };
         let bound = match &self.credential {
             // A token tied to a project sees that one, even where its principal sees all.
-            Credential::Token {
-                project_id: Some(only),
-                ..
-            } => vec![*only],
+            Credential::Token { project_id: Some(only), .. } => vec![*only],
             Credential::Token { .. } | Credential::WebSession(_) => {
                 self.bindings.iter().filter_map(of).collect()
             }
         };
-        Some(
-            bound
-                .into_iter()
-                .filter(|id| self.role_in(Scope::Project(*id)).is_some())
-                .collect(),
-        )
+        Some(bound.into_iter().filter(|id| self.role_in(Scope::Project(*id)).is_some()).collect())
     }
 }
 
@@ -212,11 +195,7 @@ mod tests {
             kind: PrincipalKind::User,
             bindings: bindings
                 .iter()
-                .map(|(scope, role)| RoleBinding {
-                    principal_id,
-                    scope: *scope,
-                    role: *role,
-                })
+                .map(|(scope, role)| RoleBinding { principal_id, scope: *scope, role: *role })
                 .collect(),
             credential,
         }
@@ -227,25 +206,15 @@ mod tests {
     }
 
     fn token(role_max: Role, project_id: Option<ProjectId>) -> Credential {
-        Credential::Token {
-            id: TokenId::from_uuid(Uuid::from_u128(1)),
-            role_max,
-            project_id,
-        }
+        Credential::Token { id: TokenId::from_uuid(Uuid::from_u128(1)), role_max, project_id }
     }
 
     #[test]
     fn nothing_is_allowed_without_a_binding() {
         let nobody = caller(&[], web());
         for role in Role::ALL {
-            assert!(!nobody.may(Need {
-                role: *role,
-                scope: Scope::Global
-            }));
-            assert!(!nobody.may(Need {
-                role: *role,
-                scope: Scope::Project(project(1))
-            }));
+            assert!(!nobody.may(Need { role: *role, scope: Scope::Global }));
+            assert!(!nobody.may(Need { role: *role, scope: Scope::Project(project(1)) }));
         }
         assert_eq!(nobody.visible_projects(), Some(vec![]));
     }
@@ -253,50 +222,23 @@ mod tests {
     #[test]
     fn a_global_role_holds_in_every_project_but_not_the_other_way() {
         let global = caller(&[(Scope::Global, Role::User)], web());
-        assert!(global.may(Need {
-            role: Role::User,
-            scope: Scope::Project(project(7))
-        }));
+        assert!(global.may(Need { role: Role::User, scope: Scope::Project(project(7)) }));
         let local = caller(&[(Scope::Project(project(1)), Role::Admin)], web());
-        assert!(local.may(Need {
-            role: Role::Admin,
-            scope: Scope::Project(project(1))
-        }));
-        assert!(!local.may(Need {
-            role: Role::Viewer,
-            scope: Scope::Global
-        }));
-        assert!(!local.may(Need {
-            role: Role::Viewer,
-            scope: Scope::Project(project(2))
-        }));
+        assert!(local.may(Need { role: Role::Admin, scope: Scope::Project(project(1)) }));
+        assert!(!local.may(Need { role: Role::Viewer, scope: Scope::Global }));
+        assert!(!local.may(Need { role: Role::Viewer, scope: Scope::Project(project(2)) }));
     }
 
     #[test]
     fn a_token_only_narrows() {
         let admin = [(Scope::Global, Role::Admin)];
         let narrow = caller(&admin, token(Role::Viewer, Some(project(1))));
-        assert!(narrow.may(Need {
-            role: Role::Viewer,
-            scope: Scope::Project(project(1))
-        }));
-        assert!(!narrow.may(Need {
-            role: Role::User,
-            scope: Scope::Project(project(1))
-        }));
-        assert!(!narrow.may(Need {
-            role: Role::Viewer,
-            scope: Scope::Project(project(2))
-        }));
-        assert!(!narrow.may(Need {
-            role: Role::Viewer,
-            scope: Scope::Global
-        }));
+        assert!(narrow.may(Need { role: Role::Viewer, scope: Scope::Project(project(1)) }));
+        assert!(!narrow.may(Need { role: Role::User, scope: Scope::Project(project(1)) }));
+        assert!(!narrow.may(Need { role: Role::Viewer, scope: Scope::Project(project(2)) }));
+        assert!(!narrow.may(Need { role: Role::Viewer, scope: Scope::Global }));
         assert_eq!(narrow.visible_projects(), Some(vec![project(1)]));
         let wide = caller(&[(Scope::Global, Role::Viewer)], token(Role::Admin, None));
-        assert!(!wide.may(Need {
-            role: Role::User,
-            scope: Scope::Global
-        }));
+        assert!(!wide.may(Need { role: Role::User, scope: Scope::Global }));
     }
 }

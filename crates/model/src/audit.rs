@@ -62,11 +62,7 @@ impl NewAuditEntry {
         put(self.object.kind.label().as_bytes());
         put(self.object.id.as_bytes());
         put(self.object.name.as_bytes());
-        put(self
-            .project_id
-            .map(|p| p.to_string())
-            .unwrap_or_default()
-            .as_bytes());
+        put(self.project_id.map(|p| p.to_string()).unwrap_or_default().as_bytes());
         put(self.request_id.as_bytes());
         put(self.source.as_bytes());
         put(self.detail.to_string().as_bytes());

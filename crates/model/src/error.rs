@@ -61,10 +61,7 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     pub fn new(pointer: impl Into<String>, detail: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            pointer: pointer.into(),
-            detail: detail.into(),
-        }
+        Diagnostic { pointer: pointer.into(), detail: detail.into() }
     }
 }
 

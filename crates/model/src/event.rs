@@ -97,11 +97,7 @@ impl ObjectRef {
         id: impl std::fmt::Display,
         name: impl std::fmt::Display,
     ) -> ObjectRef {
-        ObjectRef {
-            kind,
-            id: id.to_string(),
-            name: name.to_string(),
-        }
+        ObjectRef { kind, id: id.to_string(), name: name.to_string() }
     }
 }
 

@@ -56,6 +56,7 @@ pub use server::ServerRegistration;
 pub use spec::{Mode, PlacementRules, Resources, Runtime, StopPolicy, StopSignal, WorkloadSpec};
 pub use time::{ParseSpanError, Span, Timestamp};
 pub use workload::{
-    Assignment, Desired, Exit, ExitReason, IllegalTransition, OutputStream, Placement, Report, ReportState, Run,
-    RunEvent, RunState, RunStateKind, TaskEvent, TaskState, TaskStateKind, Workload,
+    Assignment, Desired, Exit, ExitReason, IllegalTransition, OutputStream, Placement, Report,
+    ReportState, Run, RunEvent, RunState, RunStateKind, TaskEvent, TaskState, TaskStateKind,
+    Workload,
 };

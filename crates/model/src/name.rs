@@ -40,26 +40,20 @@ impl FromStr for Name {
     type Err = ParseNameError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fits = (1..=Name::MAX).contains(&text.len())
-            && text
-                .bytes()
-                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
+            && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
             && !text.starts_with('-')
             && !text.ends_with('-');
         if fits {
             Ok(Name(text.to_owned()))
         } else {
-            Err(ParseNameError {
-                given: text.chars().take(80).collect(),
-            })
+            Err(ParseNameError { given: text.chars().take(80).collect() })
         }
     }
 }
 
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        std::borrow::Cow::<'de, str>::deserialize(deserializer)?
-            .parse()
-            .map_err(de::Error::custom)
+        std::borrow::Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 
@@ -115,18 +109,7 @@ mod tests {
         for good in ["a", "web-1", "0x", &"a".repeat(63)] {
             assert!(good.parse::<Name>().is_ok(), "{good}");
         }
-        for bad in [
-            "",
-            "-a",
-            "a-",
-            "A",
-            "a_b",
-            "a/b",
-            "..",
-            "a b",
-            "ä",
-            &"a".repeat(64),
-        ] {
+        for bad in ["", "-a", "a-", "A", "a_b", "a/b", "..", "a b", "ä", &"a".repeat(64)] {
             assert!(bad.parse::<Name>().is_err(), "{bad}");
         }
     }

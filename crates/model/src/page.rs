@@ -9,11 +9,7 @@ impl Limit {
     pub const DEFAULT: Limit = Limit(100);
     /// `None` when out of range.
     pub const fn new(n: u32) -> Option<Limit> {
-        if n >= 1 && n <= Limit::MAX {
-            Some(Limit(n))
-        } else {
-            None
-        }
+        if n >= 1 && n <= Limit::MAX { Some(Limit(n)) } else { None }
     }
     pub const fn get(self) -> u32 {
         self.0
@@ -42,9 +38,6 @@ impl<T> Page<T> {
     }
 
     pub fn map<U>(self, f: impl FnMut(T) -> U) -> Page<U> {
-        Page {
-            items: self.items.into_iter().map(f).collect(),
-            next: self.next,
-        }
+        Page { items: self.items.into_iter().map(f).collect(), next: self.next }
     }
 }

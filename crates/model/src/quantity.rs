@@ -130,11 +130,8 @@ impl Bytes {
 
 impl fmt::Display for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (unit, size) = Self::UNITS[..4]
-            .iter()
-            .find(|(_, size)| self.0 >= *size)
-            .copied()
-            .unwrap_or(("B", 1));
+        let (unit, size) =
+            Self::UNITS[..4].iter().find(|(_, size)| self.0 >= *size).copied().unwrap_or(("B", 1));
         if self.0.is_multiple_of(size) {
             return f.pad(&format!("{}{unit}", self.0 / size));
         }
@@ -162,11 +159,7 @@ impl FromStr for Bytes {
                     .1
             }
         };
-        number
-            .checked_mul(size)
-            .filter(|n| *n <= i64::MAX as u64)
-            .map(Bytes)
-            .ok_or_else(bad)
+        number.checked_mul(size).filter(|n| *n <= i64::MAX as u64).map(Bytes).ok_or_else(bad)
     }
 }
 
@@ -189,10 +182,7 @@ mod tests {
     #[test]
     fn cores_are_exact_thousandths() {
         assert_eq!("0.5".parse::<Cores>().unwrap().millis(), 500);
-        assert_eq!(
-            serde_json::to_string(&Cores::from_millis(2000)).unwrap(),
-            "2"
-        );
+        assert_eq!(serde_json::to_string(&Cores::from_millis(2000)).unwrap(), "2");
         assert_eq!(serde_json::from_str::<Cores>("0.02").unwrap().millis(), 20);
         assert!("0.0001".parse::<Cores>().is_err());
         assert!("-1".parse::<Cores>().is_err());

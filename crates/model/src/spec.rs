@@ -68,10 +68,7 @@ pub struct StopPolicy {
 
 impl Default for StopPolicy {
     fn default() -> StopPolicy {
-        StopPolicy {
-            signal: StopSignal::Term,
-            grace: Span::from_secs(10),
-        }
+        StopPolicy { signal: StopSignal::Term, grace: Span::from_secs(10) }
     }
 }
 
@@ -115,10 +112,7 @@ pub struct Resources {
 impl Default for Resources {
     /// Small enough that fifty unspecified tasks share a core, large enough that a node is never flooded.
     fn default() -> Resources {
-        Resources {
-            cores: Cores::from_millis(20),
-            memory: Bytes::ZERO,
-        }
+        Resources { cores: Cores::from_millis(20), memory: Bytes::ZERO }
     }
 }
 
@@ -158,17 +152,11 @@ impl WorkloadSpec {
             found.push(Diagnostic::new(format!("{at}{pointer}"), detail))
         };
         if self.command.first().is_none_or(String::is_empty) {
-            say(
-                "/command".into(),
-                "the command is empty; give a program and its arguments".into(),
-            );
+            say("/command".into(), "the command is empty; give a program and its arguments".into());
         }
         for (i, word) in self.command.iter().enumerate() {
             if word.contains('\0') {
-                say(
-                    format!("/command/{i}"),
-                    "an argument cannot contain a NUL character".into(),
-                );
+                say(format!("/command/{i}"), "an argument cannot contain a NUL character".into());
             }
         }
         if self.command.iter().map(String::len).sum::<usize>() > 1 << 20 {
@@ -177,47 +165,27 @@ impl WorkloadSpec {
         for (key, value) in &self.env {
             let pointer = format!("/env/{}", key.replace('~', "~0").replace('/', "~1"));
             if key.is_empty() || key.contains(['=', '\0']) {
-                say(
-                    pointer,
-                    "a variable name cannot be empty or contain `=` or NUL".into(),
-                );
+                say(pointer, "a variable name cannot be empty or contain `=` or NUL".into());
             } else if key.starts_with("HOSTLER_") {
-                say(
-                    pointer,
-                    "names that begin with HOSTLER_ are set by Hostler itself".into(),
-                );
+                say(pointer, "names that begin with HOSTLER_ are set by Hostler itself".into());
             } else if value.contains('\0') {
                 say(pointer, "a value cannot contain a NUL character".into());
             }
         }
-        if self
-            .env
-            .iter()
-            .map(|(k, v)| k.len() + v.len())
-            .sum::<usize>()
-            > 1 << 20
-        {
+        if self.env.iter().map(|(k, v)| k.len() + v.len()).sum::<usize>() > 1 << 20 {
             say("/env".into(), "the environment is larger than 1 MiB".into());
         }
         if let Some(dir) = &self.workdir
             && (!dir.starts_with('/') || dir.contains('\0'))
         {
-            say(
-                "/workdir".into(),
-                "the working directory must be an absolute path".into(),
-            );
+            say("/workdir".into(), "the working directory must be an absolute path".into());
         }
         if let Some(user) = &self.user
             && (user.is_empty()
                 || user.len() > 32
-                || !user
-                    .bytes()
-                    .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)))
+                || !user.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b)))
         {
-            say(
-                "/user".into(),
-                "a login name has 1 to 32 letters, digits, `-`, `_` or `.`".into(),
-            );
+            say("/user".into(), "a login name has 1 to 32 letters, digits, `-`, `_` or `.`".into());
         }
         if self.timeout == Some(Span::from_millis(0)) {
             say(
@@ -226,10 +194,7 @@ impl WorkloadSpec {
             );
         }
         if self.stop.grace > Span::from_secs(86_400) {
-            say(
-                "/stop/grace".into(),
-                "the grace period is at most 1d".into(),
-            );
+            say("/stop/grace".into(), "the grace period is at most 1d".into());
         }
         for (key, value) in &self.placement.selector {
             if let Some(problem) = label_problem(key, value) {

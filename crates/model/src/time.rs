@@ -21,17 +21,11 @@ impl Timestamp {
     }
     #[must_use]
     pub fn plus(self, length: Duration) -> Timestamp {
-        Timestamp(
-            self.0
-                .saturating_add(i64::try_from(length.as_micros()).unwrap_or(i64::MAX)),
-        )
+        Timestamp(self.0.saturating_add(i64::try_from(length.as_micros()).unwrap_or(i64::MAX)))
     }
     #[must_use]
     pub fn minus(self, length: Duration) -> Timestamp {
-        Timestamp(
-            self.0
-                .saturating_sub(i64::try_from(length.as_micros()).unwrap_or(i64::MAX)),
-        )
+        Timestamp(self.0.saturating_sub(i64::try_from(length.as_micros()).unwrap_or(i64::MAX)))
     }
     /// How long after `earlier` this is; zero when it is not after.
     pub fn since(self, earlier: Timestamp) -> Duration {
@@ -100,13 +94,8 @@ pub struct ParseSpanError {
 }
 
 impl Span {
-    const UNITS: [(&'static str, u64); 5] = [
-        ("d", 86_400_000),
-        ("h", 3_600_000),
-        ("m", 60_000),
-        ("s", 1_000),
-        ("ms", 1),
-    ];
+    const UNITS: [(&'static str, u64); 5] =
+        [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
     pub const fn from_millis(millis: u64) -> Span {
         Span(millis)
@@ -154,9 +143,7 @@ impl fmt::Debug for Span {
 impl FromStr for Span {
     type Err = ParseSpanError;
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let bad = || ParseSpanError {
-            given: text.chars().take(32).collect(),
-        };
+        let bad = || ParseSpanError { given: text.chars().take(32).collect() };
         let mut rest = text.trim();
         if rest.is_empty() {
             return Err(bad());
@@ -165,28 +152,17 @@ impl FromStr for Span {
         while !rest.is_empty() {
             let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
             let (number, tail) = rest.split_at(digits);
-            let letters = tail.len()
-                - tail
-                    .trim_start_matches(|c: char| c.is_ascii_lowercase())
-                    .len();
+            let letters =
+                tail.len() - tail.trim_start_matches(|c: char| c.is_ascii_lowercase()).len();
             let (unit, tail) = tail.split_at(letters);
             let number: u64 = number.parse().map_err(|_| bad())?;
-            let (_, millis) = Self::UNITS
-                .iter()
-                .find(|(name, _)| *name == unit)
-                .ok_or_else(bad)?;
-            total = number
-                .checked_mul(*millis)
-                .and_then(|n| total.checked_add(n))
-                .ok_or_else(bad)?;
+            let (_, millis) = Self::UNITS.iter().find(|(name, _)| *name == unit).ok_or_else(bad)?;
+            total =
+                number.checked_mul(*millis).and_then(|n| total.checked_add(n)).ok_or_else(bad)?;
             rest = tail;
         }
         // About 31,000 years; keeps arithmetic with moments far from overflow.
-        if total > 1_000_000_000_000_000 {
-            Err(bad())
-        } else {
-            Ok(Span(total))
-        }
+        if total > 1_000_000_000_000_000 { Err(bad()) } else { Ok(Span(total)) }
     }
 }
 
@@ -198,9 +174,7 @@ impl Serialize for Span {
 
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        std::borrow::Cow::<'de, str>::deserialize(deserializer)?
-            .parse()
-            .map_err(de::Error::custom)
+        std::borrow::Cow::<'de, str>::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 

@@ -12,17 +12,11 @@ pub enum ConvertError {
     #[error("field {field} is missing")]
     Missing { field: &'static str },
     #[error("field {field} cannot be read: {problem}")]
-    Bad {
-        field: &'static str,
-        problem: String,
-    },
+    Bad { field: &'static str, problem: String },
 }
 
 fn bad(field: &'static str) -> impl Fn(&dyn std::fmt::Display) -> ConvertError {
-    move |problem| ConvertError::Bad {
-        field,
-        problem: problem.to_string(),
-    }
+    move |problem| ConvertError::Bad { field, problem: problem.to_string() }
 }
 
 pub fn assignment_to_message(placement: &Assignment) -> v1::DesiredPlacement {
@@ -41,25 +35,13 @@ pub fn assignment_to_message(placement: &Assignment) -> v1::DesiredPlacement {
 
 pub fn parse_assignment(message: v1::DesiredPlacement) -> Result<Assignment, ConvertError> {
     Ok(Assignment {
-        placement_id: message
-            .placement_id
-            .parse()
-            .map_err(|e| bad("placement_id")(&e))?,
+        placement_id: message.placement_id.parse().map_err(|e| bad("placement_id")(&e))?,
         run_id: message.run_id.parse().map_err(|e| bad("run_id")(&e))?,
         desired: message.desired.parse().map_err(|e| bad("desired")(&e))?,
         generation: Generation::from_u64(message.desired_generation),
-        workload_id: message
-            .workload_id
-            .parse()
-            .map_err(|e| bad("workload_id")(&e))?,
-        workload_name: message
-            .workload_name
-            .parse()
-            .map_err(|e| bad("workload_name")(&e))?,
-        project_name: message
-            .project_name
-            .parse()
-            .map_err(|e| bad("project_name")(&e))?,
+        workload_id: message.workload_id.parse().map_err(|e| bad("workload_id")(&e))?,
+        workload_name: message.workload_name.parse().map_err(|e| bad("workload_name")(&e))?,
+        project_name: message.project_name.parse().map_err(|e| bad("project_name")(&e))?,
         spec: serde_json::from_str(&message.spec_json).map_err(|e| bad("spec_json")(&e))?,
         grace: message.grace_ms.map(Span::from_millis),
     })
@@ -67,10 +49,9 @@ pub fn parse_assignment(message: v1::DesiredPlacement) -> Result<Assignment, Con
 
 pub fn report_to_message(report: &Report) -> v1::Report {
     let state = match &report.state {
-        ReportState::Running { pid, since } => v1::report::State::Running(v1::Running {
-            pid: *pid,
-            since_micros: since.micros(),
-        }),
+        ReportState::Running { pid, since } => {
+            v1::report::State::Running(v1::Running { pid: *pid, since_micros: since.micros() })
+        }
         ReportState::Exited { started, pid, exit } => v1::report::State::Exited(v1::Exited {
             started_micros: started.map(Timestamp::micros),
             pid: *pid,
@@ -90,10 +71,7 @@ pub fn report_to_message(report: &Report) -> v1::Report {
 }
 
 pub fn parse_report(message: v1::Report) -> Result<Report, ConvertError> {
-    let state = match message
-        .state
-        .ok_or(ConvertError::Missing { field: "state" })?
-    {
+    let state = match message.state.ok_or(ConvertError::Missing { field: "state" })? {
         v1::report::State::Running(running) => ReportState::Running {
             pid: running.pid,
             since: Timestamp::from_micros(running.since_micros),
@@ -102,10 +80,7 @@ pub fn parse_report(message: v1::Report) -> Result<Report, ConvertError> {
             started: exited.started_micros.map(Timestamp::from_micros),
             pid: exited.pid,
             exit: Exit {
-                reason: exited
-                    .reason
-                    .parse::<ExitReason>()
-                    .map_err(|e| bad("reason")(&e))?,
+                reason: exited.reason.parse::<ExitReason>().map_err(|e| bad("reason")(&e))?,
                 code: exited.code,
                 signal: exited.signal,
                 message: exited.message.map(|m| m.chars().take(2000).collect()),
@@ -115,10 +90,7 @@ pub fn parse_report(message: v1::Report) -> Result<Report, ConvertError> {
     };
     Ok(Report {
         run_id: message.run_id.parse().map_err(|e| bad("run_id")(&e))?,
-        placement_id: message
-            .placement_id
-            .parse()
-            .map_err(|e| bad("placement_id")(&e))?,
+        placement_id: message.placement_id.parse().map_err(|e| bad("placement_id")(&e))?,
         generation: Generation::from_u64(message.generation),
         state,
     })

@@ -36,12 +36,8 @@ crate::labels! {
 
 impl NodeState {
     /// States in which a session may exist.
-    pub const PRESENT: &'static [NodeState] = &[
-        NodeState::Joined,
-        NodeState::Online,
-        NodeState::Stale,
-        NodeState::Offline,
-    ];
+    pub const PRESENT: &'static [NodeState] =
+        &[NodeState::Joined, NodeState::Online, NodeState::Stale, NodeState::Offline];
 
     /// The next state; `None` where the event changes nothing or is not allowed.
     pub const fn apply(self, event: LivenessEvent) -> Option<NodeState> {

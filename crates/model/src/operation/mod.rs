@@ -24,11 +24,8 @@ crate::labels! {
 }
 
 impl OperationState {
-    pub const SETTLED: &'static [OperationState] = &[
-        OperationState::Succeeded,
-        OperationState::Failed,
-        OperationState::Cancelled,
-    ];
+    pub const SETTLED: &'static [OperationState] =
+        &[OperationState::Succeeded, OperationState::Failed, OperationState::Cancelled];
     pub fn is_settled(self) -> bool {
         Self::SETTLED.contains(&self)
     }
@@ -78,11 +75,7 @@ crate::labels! {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum OperationPlan {
     /// Keep new work away from a node and wait until it is empty; after `deadline` what still runs is stopped.
-    NodeDrain {
-        node: NodeId,
-        reason: String,
-        deadline: Option<Timestamp>,
-    },
+    NodeDrain { node: NodeId, reason: String, deadline: Option<Timestamp> },
     /// Drain a node at once, then revoke its certificates and take it out.
     NodeRemove { node: NodeId, reason: String },
 }

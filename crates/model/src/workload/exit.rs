@@ -68,12 +68,6 @@ impl std::fmt::Display for Exit {
             ExitReason::Vanished => "vanished with its node or supervisor",
         };
         let parts = [reason, &status, self.message.as_deref().unwrap_or_default()];
-        f.write_str(
-            &parts
-                .into_iter()
-                .filter(|p| !p.is_empty())
-                .collect::<Vec<_>>()
-                .join(": "),
-        )
+        f.write_str(&parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(": "))
     }
 }

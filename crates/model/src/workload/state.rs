@@ -171,41 +171,24 @@ impl TaskState {
     ) -> Result<TaskState, IllegalTransition> {
         use TaskEvent as E;
         use TaskState as S;
-        let illegal = |event: &TaskEvent| {
-            Err(IllegalTransition {
-                state: self.kind(),
-                event: event.label(),
-            })
-        };
+        let illegal =
+            |event: &TaskEvent| Err(IllegalTransition { state: self.kind(), event: event.label() });
         match (self, event) {
             (S::Pending, E::Placed { placement }) => Ok(S::Assigning { placement }),
-            (S::Pending, E::Cancelled) => Ok(S::Killed {
-                run: None,
-                exit: None,
-            }),
+            (S::Pending, E::Cancelled) => Ok(S::Killed { run: None, exit: None }),
             (S::Assigning { .. }, E::Returned) => Ok(match desired {
                 Desired::Run => S::Pending,
-                Desired::Stop => S::Killed {
-                    run: None,
-                    exit: None,
-                },
+                Desired::Stop => S::Killed { run: None, exit: None },
             }),
             (
-                S::Assigning { placement: held }
-                | S::Lost {
-                    placement: held, ..
-                },
+                S::Assigning { placement: held } | S::Lost { placement: held, .. },
                 E::Started { placement, run },
             ) if *held == placement => Ok(S::Running { placement, run }),
             (S::Assigning { .. } | S::Running { .. } | S::Lost { .. }, E::Exited { run, exit }) => {
                 Ok(ended(desired, run, exit))
             }
             (S::Assigning { placement } | S::Running { placement, .. }, E::Lost { why, time }) => {
-                Ok(S::Lost {
-                    placement: *placement,
-                    why,
-                    time,
-                })
+                Ok(S::Lost { placement: *placement, why, time })
             }
             (
                 S::Pending
@@ -224,15 +207,11 @@ impl TaskState {
 /// A run that ended because its user asked is killed, whatever its code; otherwise the code decides.
 fn ended(desired: Desired, run: RunId, exit: Exit) -> TaskState {
     match (desired, exit.reason) {
-        (_, ExitReason::Stopped) => TaskState::Killed {
-            run: Some(run),
-            exit: Some(exit),
-        },
+        (_, ExitReason::Stopped) => TaskState::Killed { run: Some(run), exit: Some(exit) },
         _ if exit.is_success() => TaskState::Completed { run, exit },
-        (Desired::Stop, ExitReason::Vanished) => TaskState::Killed {
-            run: Some(run),
-            exit: Some(exit),
-        },
+        (Desired::Stop, ExitReason::Vanished) => {
+            TaskState::Killed { run: Some(run), exit: Some(exit) }
+        }
         _ => TaskState::Failed { run, exit },
     }
 }
@@ -246,62 +225,28 @@ mod tests {
         let placement = PlacementId::from_uuid(Uuid::from_u128(1));
         let run = RunId::from_uuid(Uuid::from_u128(2));
         let time = Timestamp::EPOCH;
-        let exit = |reason, code| Exit {
-            reason,
-            code,
-            signal: None,
-            message: None,
-            time,
-        };
+        let exit = |reason, code| Exit { reason, code, signal: None, message: None, time };
         let ok = exit(ExitReason::Exited, Some(0));
         let states = vec![
             TaskState::Pending,
             TaskState::Assigning { placement },
             TaskState::Running { placement, run },
-            TaskState::Completed {
-                run,
-                exit: ok.clone(),
-            },
-            TaskState::Failed {
-                run,
-                exit: exit(ExitReason::Exited, Some(3)),
-            },
-            TaskState::Killed {
-                run: None,
-                exit: None,
-            },
-            TaskState::Lost {
-                placement,
-                why: "gone".into(),
-                time,
-            },
+            TaskState::Completed { run, exit: ok.clone() },
+            TaskState::Failed { run, exit: exit(ExitReason::Exited, Some(3)) },
+            TaskState::Killed { run: None, exit: None },
+            TaskState::Lost { placement, why: "gone".into(), time },
         ];
         let events = vec![
             TaskEvent::Placed { placement },
             TaskEvent::Returned,
             TaskEvent::Started { placement, run },
-            TaskEvent::Started {
-                placement: PlacementId::from_uuid(Uuid::from_u128(99)),
-                run,
-            },
+            TaskEvent::Started { placement: PlacementId::from_uuid(Uuid::from_u128(99)), run },
             TaskEvent::Exited { run, exit: ok },
-            TaskEvent::Exited {
-                run,
-                exit: exit(ExitReason::Exited, Some(3)),
-            },
-            TaskEvent::Exited {
-                run,
-                exit: exit(ExitReason::Stopped, None),
-            },
-            TaskEvent::Exited {
-                run,
-                exit: exit(ExitReason::Vanished, None),
-            },
+            TaskEvent::Exited { run, exit: exit(ExitReason::Exited, Some(3)) },
+            TaskEvent::Exited { run, exit: exit(ExitReason::Stopped, None) },
+            TaskEvent::Exited { run, exit: exit(ExitReason::Vanished, None) },
             TaskEvent::Cancelled,
-            TaskEvent::Lost {
-                why: "gone".into(),
-                time,
-            },
+            TaskEvent::Lost { why: "gone".into(), time },
         ];
         (states, events)
     }
@@ -316,8 +261,7 @@ mod tests {
                     let detail = match event {
                         TaskEvent::Exited { exit, .. } => format!(
                             "exited({})",
-                            exit.code
-                                .map_or(exit.reason.label().to_owned(), |c| c.to_string())
+                            exit.code.map_or(exit.reason.label().to_owned(), |c| c.to_string())
                         ),
                         TaskEvent::Started { placement, .. }
                             if placement.uuid().as_u128() == 99 =>
@@ -343,15 +287,9 @@ mod tests {
     #[test]
     fn final_states_never_change() {
         let (states, events) = samples();
-        for state in states
-            .iter()
-            .filter(|s| s.is_settled() && s.kind() != TaskStateKind::Lost)
-        {
+        for state in states.iter().filter(|s| s.is_settled() && s.kind() != TaskStateKind::Lost) {
             for event in &events {
-                assert!(
-                    state.apply(Desired::Run, event.clone()).is_err(),
-                    "{state:?} {event:?}"
-                );
+                assert!(state.apply(Desired::Run, event.clone()).is_err(), "{state:?} {event:?}");
             }
         }
     }
