@@ -9,9 +9,9 @@
 //!    add up, are an error and not a number.
 //! 2. A miss is written as a miss. The exit code is 0 all the same, because a busy machine misses
 //!    targets that a quiet one meets; the file of results is what a person reviews.
-//! 3. What was started ends with the measurement, however it ends: processes are killed by pid, and
-//!    whatever else has to do with the temporary directory (shims and tasks outlive their agents by
-//!    design) after them.
+//! 3. What was started ends with the measurement, well or with an error: processes are killed by pid,
+//!    and whatever else has to do with the temporary directory (shims and tasks outlive their agents
+//!    by design) after them. A signal that ends the bench itself leaves them and the directory behind.
 
 mod figures;
 mod fleet;

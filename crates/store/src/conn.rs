@@ -205,7 +205,7 @@ impl Tx<'_> {
             let chunk: Vec<Vec<Value>> = rows.by_ref().take(CHUNK).collect();
             let count = chunk.len();
             let (values, params) = values_list(chunk, 0);
-            let sql = Sql::for_rows(format!("{head} VALUES {values}"), count);
+            let sql = self.in_order(format!("{head} VALUES {values}"), count);
             inserted += self.execute(sql, params).await?;
         }
         Ok(inserted)
@@ -213,6 +213,25 @@ impl Tx<'_> {
 }
 
 impl Tx<'_> {
+    /// Text whose parameters stand in the order of their numbers, each once. SQLite looks every
+    /// numbered parameter up in a list, which costs the square of their number; in order they need
+    /// no number there.
+    fn in_order(&self, text: String, rows: usize) -> Sql {
+        let text = match self.dialect() {
+            Dialect::Postgres => text,
+            Dialect::Sqlite => {
+                let mut parts = text.split('$');
+                let mut plain = parts.next().unwrap_or_default().to_owned();
+                for part in parts {
+                    plain.push('?');
+                    plain.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+                }
+                plain
+            }
+        };
+        Sql::for_rows(text, rows)
+    }
+
     /// Updates any number of rows with as few statements as fit. Each row of values begins with the
     /// id; `sets` and `condition` know them as `v.column1`, `v.column2` and so on. Returns how many
     /// rows were updated.
@@ -243,7 +262,8 @@ impl Tx<'_> {
                 "UPDATE {table} SET {sets} FROM (VALUES {}) AS v WHERE {table}.id = v.column1 AND {condition}",
                 values.join(", ")
             );
-            updated += self.execute(Sql::for_rows(text, count), params).await?;
+            let sql = self.in_order(text, count);
+            updated += self.execute(sql, params).await?;
         }
         Ok(updated)
     }

@@ -219,7 +219,7 @@ async fn joining_is_shown_as_a_command() {
     let made = made.json();
     let command = made["command"].as_str().unwrap();
     assert!(command.contains(made["ticket"].as_str().unwrap()), "{command}");
-    assert!(command.contains("--server server.example:7443 --name web-1"), "{command}");
+    assert!(command.contains("--server https://server.example:7443 --name web-1"), "{command}");
     assert_eq!(made["token"]["state"], "unused");
     let id = made["token"]["id"].as_str().unwrap();
     assert_eq!(
