@@ -62,6 +62,8 @@ pub(super) struct OpenStream {
 
 /// The state of one conversation.
 pub(super) struct Talk {
+    /// Where this server was reached.
+    address: String,
     outbound: mpsc::Sender<v1::AgentMessage>,
     forward: mpsc::Sender<Forward>,
     /// Cancelled when the supervisor finds a gap.
@@ -91,6 +93,7 @@ impl Session {
         let scope = self.tasks.scope();
         let (forward, forwarded) = mpsc::channel(FORWARD_QUEUED);
         let mut talk = Talk {
+            address: address.to_owned(),
             outbound: outbound.clone(),
             forward,
             gap: CancellationToken::new(),
@@ -279,7 +282,11 @@ impl Session {
             server_message::Body::RenewReply(reply) => self.renewed(talk, reply).await,
             server_message::Body::Goodbye(_) => Err(End::Goodbye),
             server_message::Body::Refusal(refusal) => Err(refused(refusal)),
-            server_message::Body::HeartbeatAck(_) | server_message::Body::Welcome(_) => Ok(()),
+            server_message::Body::Welcome(welcome) => {
+                self.remember(welcome, &talk.address).await;
+                Ok(())
+            }
+            server_message::Body::HeartbeatAck(_) => Ok(()),
         }
     }
 

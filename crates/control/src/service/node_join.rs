@@ -247,7 +247,7 @@ impl Control {
     }
 
     /// Where agents can connect: what is configured, then every server that lives.
-    pub(crate) async fn agent_addresses(&self) -> Result<Vec<String>, Error> {
+    pub async fn agent_addresses(&self) -> Result<Vec<String>, Error> {
         let mut addresses = self.config.agent_addresses.clone();
         for server in self.store.read().await?.server_list().await? {
             if !addresses.contains(&server.agent_address) {

@@ -74,6 +74,7 @@ pub struct Hello {
     #[prost(string, tag = "6")]
     pub facts_json: ::prost::alloc::string::String,
 }
+/// The first answer, and again whenever what it says has changed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Welcome {
     #[prost(string, tag = "1")]

@@ -25,6 +25,8 @@ use super::streams::Streams;
 /// Messages to the agent that wait to be sent; beyond it the session waits for the agent.
 const OUTBOUND: usize = 64;
 const HELLO_TIME: Duration = Duration::from_secs(10);
+/// How often a session looks whether servers came or went.
+const ADDRESSES_EVERY: Duration = Duration::from_secs(10);
 
 pub(super) struct AgentLinkService {
     control: Control,
@@ -144,6 +146,7 @@ async fn serve(
         attached: attached.clone(),
         link: Arc::clone(&link),
         outbound: outbound.clone(),
+        looked: control.clock().instant(),
     };
     let why = session.run(inbound, tasks.token()).await;
     control.node_unlink(&attached);
@@ -162,6 +165,8 @@ struct Session {
     applied: Generation,
     /// What it was sent.
     sent: Generation,
+    /// When the addresses of servers were last looked at.
+    looked: Duration,
 }
 
 impl Session {
@@ -171,14 +176,7 @@ impl Session {
         mut inbound: Streaming<v1::AgentMessage>,
         stopping: CancellationToken,
     ) -> &'static str {
-        let welcome = v1::Welcome {
-            server_id: self.control.server_id().to_string(),
-            heartbeat_interval_ms: u32::try_from(self.attached.heartbeat.as_millis())
-                .unwrap_or(5000),
-            node_name: self.attached.node_name.to_string(),
-            agent_addresses: self.attached.agent_addresses.clone(),
-        };
-        if !self.send(Out::Welcome(welcome)).await {
+        if !self.send(Out::Welcome(self.welcome())).await {
             return "the agent went away";
         }
         self.link.wake.notify_one();
@@ -211,6 +209,32 @@ impl Session {
                     return "the server stops";
                 }
             }
+        }
+    }
+
+    fn welcome(&self) -> v1::Welcome {
+        let beat = self.attached.heartbeat.as_millis();
+        v1::Welcome {
+            server_id: self.control.server_id().to_string(),
+            heartbeat_interval_ms: u32::try_from(beat).unwrap_or(5000),
+            node_name: self.attached.node_name.to_string(),
+            agent_addresses: self.attached.agent_addresses.clone(),
+        }
+    }
+
+    /// An agent must know where else to go before this server is gone.
+    async fn tell_addresses(&mut self) {
+        let now = self.control.clock().instant();
+        if now.saturating_sub(self.looked) < ADDRESSES_EVERY {
+            return;
+        }
+        self.looked = now;
+        // A database that is away now is asked again at a later heartbeat.
+        if let Ok(addresses) = self.control.agent_addresses().await
+            && addresses != self.attached.agent_addresses
+        {
+            self.attached.agent_addresses = addresses;
+            self.send(Out::Welcome(self.welcome())).await;
         }
     }
 
@@ -250,6 +274,7 @@ impl Session {
                 self.control.node_heartbeat(&self.attached, self.applied, metrics);
                 let ack = v1::HeartbeatAck { applied_generation: self.applied.get() };
                 self.send(Out::HeartbeatAck(ack)).await;
+                self.tell_addresses().await;
             }
             Some(In::Applied(applied)) => {
                 self.applied = self.applied.max(Generation::from_u64(applied.generation));

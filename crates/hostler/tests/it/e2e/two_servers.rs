@@ -12,9 +12,13 @@ fn the_death_of_a_server_moves_its_agent_and_loses_nothing() {
     let Some(database) = Database::create(&rig) else { return };
     let mut first = Server::alone(&rig, "first", Some(&database.url));
     let through_first = first.first_login(&rig);
+    let agent = Agent::join(&rig, &through_first, &first, "node-1");
     let second = Server::alone(&rig, "second", Some(&database.url));
     let through_second = second.login(&rig, &[]);
-    let agent = Agent::join(&rig, &through_first, &first, "node-1");
+    until("the agent has heard of the server that came later", || {
+        let known = std::fs::read_to_string(agent.data_dir.join("identity/node.json")).unwrap();
+        known.contains(&second.agents.to_string()).then_some(())
+    });
     let attached = |server: &Server| {
         let status = agent.status(&rig);
         status.is_some_and(|status| status["address"] == server.agents.to_string())
