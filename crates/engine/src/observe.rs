@@ -5,8 +5,8 @@
 //! replaced can still be observed without touching the task.
 
 use hostler_model::{
-    Desired, EventKind, Freshness, Generation, Placement, Report, ReportState, Run, RunEvent,
-    RunState, Span, TaskEvent, TaskState, TaskStateKind, Timestamp, Workload,
+    Desired, EventKind, Freshness, Placement, Report, ReportState, Run, RunEvent, Span, TaskEvent,
+    TaskState, TaskStateKind, Timestamp, Workload,
 };
 
 /// What is to be written.
@@ -215,20 +215,12 @@ fn finish(mut change: Change, mut task: Workload, before: &Workload, now: Timest
     Outcome::Changed(Box::new(change))
 }
 
-/// The states in which a run still belongs to somebody: its agent, or the liveness reconciler.
-pub const fn is_owned(state: &RunState) -> bool {
-    matches!(state, RunState::Assigned | RunState::Running { .. })
-}
-
-/// First report generation of a run; the agent counts up from here.
-pub const FIRST_REPORT: Generation = Generation::FIRST;
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use hostler_model::{
-        Exit, ExitReason, NodeId, PlacementId, PrincipalId, ProjectId, RunId, WorkloadId,
-        WorkloadSpec,
+        Exit, ExitReason, Generation, NodeId, PlacementId, PrincipalId, ProjectId, RunId, RunState,
+        WorkloadId, WorkloadSpec,
     };
     use uuid::Uuid;
 

@@ -186,7 +186,7 @@ impl Tx<'_> {
                 rows,
             )
             .await?;
-        crate::run::all_saved("placement", saved, placements.len())
+        crate::update::all_saved("placement", saved, placements.len())
     }
 
     /// Writes desired, its generation, the grace period and whether it is released. A record with an older

@@ -7,6 +7,7 @@ use hostler_model::{
 
 use crate::conn::CHUNK;
 use crate::select::Select;
+use crate::update::all_saved;
 use crate::value::{Columns, Row, Value, params};
 use crate::{Conn, Error, Tx, Update};
 
@@ -199,15 +200,4 @@ impl Tx<'_> {
         )
         .await
     }
-}
-
-/// A batch is written whole or not at all: what was read in the same transaction must still be there.
-pub(crate) fn all_saved(object: &'static str, saved: u64, asked: usize) -> Result<(), Error> {
-    if usize::try_from(saved) == Ok(asked) {
-        return Ok(());
-    }
-    Err(Error::Missing {
-        object,
-        id: format!("{} of {asked}", asked as u64 - saved.min(asked as u64)),
-    })
 }

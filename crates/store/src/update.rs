@@ -52,3 +52,14 @@ impl Tx<'_> {
         })
     }
 }
+
+/// A batch is written whole or not at all: what was read in the same transaction must still be there.
+pub(crate) fn all_saved(object: &'static str, saved: u64, asked: usize) -> Result<(), Error> {
+    if usize::try_from(saved) == Ok(asked) {
+        return Ok(());
+    }
+    Err(Error::Missing {
+        object,
+        id: format!("{} of {asked}", asked as u64 - saved.min(asked as u64)),
+    })
+}

@@ -221,7 +221,7 @@ impl Tx<'_> {
                 rows,
             )
             .await?;
-        crate::run::all_saved("task", saved, workloads.len())
+        crate::update::all_saved("task", saved, workloads.len())
     }
 
     /// Deletes a settled workload with its placements and runs; `Stale` when it is not settled.
