@@ -11,7 +11,7 @@
 //!    targets that a quiet one meets; the file of results is what a person reviews.
 //! 3. What was started ends with the measurement, well or with an error: processes are killed by pid,
 //!    and whatever else has to do with the temporary directory (shims and tasks outlive their agents
-//!    by design) after them. A signal that ends the bench itself leaves them and the directory behind.
+//!    by design) after them. SIGINT and SIGTERM end it the same way; only SIGKILL leaves them behind.
 
 mod figures;
 mod fleet;
@@ -29,6 +29,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use hostler_base::{Clock, chain};
+use tokio::signal::unix::{SignalKind, signal};
 
 use figures::{Figures, RESULTS};
 
@@ -40,7 +41,12 @@ fn main() -> ExitCode {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let done = match runtime {
-        Ok(runtime) => runtime.block_on(measure(std::env::args().skip(1).collect())),
+        Ok(runtime) => runtime.block_on(async {
+            tokio::select! {
+                done = measure(std::env::args().skip(1).collect()) => done,
+                told = interrupted() => told,
+            }
+        }),
         Err(error) => Err(error.into()),
     };
     match done {
@@ -83,6 +89,16 @@ async fn measure(names: Vec<String>) -> anyhow::Result<()> {
         say(&format!("MISSED: {miss}"));
     }
     Ok(())
+}
+
+/// Ends with an error when somebody wants the bench to end; dropping the measurement cleans up.
+async fn interrupted() -> anyhow::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        told = tokio::signal::ctrl_c() => told?,
+        _ = terminate.recv() => {}
+    }
+    bail!("interrupted")
 }
 
 /// The binary that was built beside this one.

@@ -25,9 +25,12 @@ pub mod output;
 
 mod codes;
 mod command;
+mod complete;
+mod help;
 mod reference;
 
 pub use codes::errors_markdown;
+pub use complete::complete;
 pub use environment::{Environment, Streams};
 pub use reference::reference_markdown;
 
@@ -115,7 +118,7 @@ fn client(globals: Globals, command: Command) -> Invocation {
     Invocation::Client(Box::new(ClientCommand { globals, command }))
 }
 
-/// The whole tree of commands. Only the root has a `help` command; nouns have `--help`.
+/// The whole tree of commands. Only the root has a `help` command, its own; nouns have `--help`.
 pub fn command_tree() -> clap::Command {
     fn quiet(command: clap::Command) -> clap::Command {
         command.mut_subcommands(|sub| quiet(sub).disable_help_subcommand(true))

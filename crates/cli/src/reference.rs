@@ -25,7 +25,7 @@ pub fn reference_markdown() -> String {
     text
 }
 
-const ENVIRONMENT: &str = "\
+pub(crate) const ENVIRONMENT: &str = "\
 - `HOSTLER_TOKEN`: token to use; never a flag, where others could see it
 - `HOSTLER_CONFIG`: file with the contexts, instead of `$XDG_CONFIG_HOME/hostler/config.toml`
 - `HOSTLER_LOG`: what to log to stderr, such as `debug`; nothing when absent

@@ -19,6 +19,7 @@ fn main() -> ExitCode {
     if let Some(data_dir) = executor_data_dir() {
         hostler_agent::executor::executor_main(&data_dir)
     }
+    hostler_cli::complete();
     let done = match hostler_cli::parse() {
         Err(code) => return code,
         Ok(Invocation::Client(command)) => return hostler_cli::run(*command),

@@ -1,13 +1,17 @@
 //! Spans to an OpenTelemetry collector.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use opentelemetry::KeyValue;
+use opentelemetry::propagation::TextMapPropagator;
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use tracing::Subscriber;
+use tracing::{Span, Subscriber};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::registry::LookupSpan;
@@ -77,8 +81,17 @@ impl Drop for Telemetry {
     }
 }
 
+/// Makes a span part of the caller's trace, as its `traceparent` (W3C Trace Context) says. One that
+/// is not well formed, or no exporter, changes nothing.
+pub fn continue_trace(span: &Span, traceparent: &str) {
+    let carrier = HashMap::from([("traceparent".to_owned(), traceparent.to_owned())]);
+    let _no_exporter = span.set_parent(TraceContextPropagator::new().extract(&carrier));
+}
+
 #[cfg(test)]
 mod tests {
+    use opentelemetry::trace::TraceContextExt;
+
     use super::*;
     use std::io::Read;
     use std::net::TcpListener;
@@ -107,5 +120,27 @@ mod tests {
         });
         tokio::task::spawn_blocking(move || drop(telemetry)).await.unwrap();
         assert_eq!(&collector.await.unwrap(), b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_callers_trace_goes_on() {
+        let telemetry = Telemetry::start(&TelemetryConfig {
+            endpoint: "http://127.0.0.1:1".to_owned(),
+            service: "hostler-test".to_owned(),
+            instance: "one".to_owned(),
+        })
+        .unwrap();
+        let subscriber = tracing_subscriber::registry().with(telemetry.layer());
+        tracing::subscriber::with_default(subscriber, || {
+            let trace_of = |traceparent: &str| {
+                let span = tracing::info_span!("request");
+                continue_trace(&span, traceparent);
+                span.context().span().span_context().trace_id().to_string()
+            };
+            let theirs = "4bf92f3577b34da6a3ce929d0e0e4736";
+            assert_eq!(trace_of(&format!("00-{theirs}-00f067aa0ba902b7-01")), theirs);
+            assert_ne!(trace_of("00-nonsense"), theirs);
+        });
+        tokio::task::spawn_blocking(move || drop(telemetry)).await.unwrap();
     }
 }

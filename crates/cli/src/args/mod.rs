@@ -26,7 +26,7 @@ pub use record::{
     OperationListArgs, OperationWaitArgs,
 };
 pub use session::{ContextCommand, LoginArgs};
-pub use system::{CompletionArgs, DebugCommand, ExplainArgs, ShellName};
+pub use system::{CompletionArgs, DebugCommand, ExplainArgs, HelpArgs, ShellName};
 pub use task::{
     LogsArgs, RunArgs, SpecArgs, SubmitArgs, TaskCommand, TaskKillArgs, TaskListArgs, TaskRef,
     TaskRemoveArgs, TaskWatchArgs, WaitArgs,
@@ -55,6 +55,7 @@ pub(crate) use labels_of;
     name = "hostler",
     version,
     propagate_version = false,
+    disable_help_subcommand = true,
     max_term_width = 100,
     after_help = "\
 Examples:
@@ -79,7 +80,7 @@ pub struct Cli {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Global options")]
 pub struct Globals {
-    /// How to print: table, wide, json, jsonl, yaml, name or jsonpath=EXPRESSION
+    /// How to print: table, wide, json, jsonl, yaml, name, jsonpath=EXPRESSION or template=TEMPLATE
     #[arg(
         short,
         long,
@@ -202,6 +203,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  hostler version\n  hostler version -o json")]
     Version,
     Completion(CompletionArgs),
+    Help(HelpArgs),
 }
 
 /// How much of a list is wanted.

@@ -26,7 +26,21 @@ pub enum DebugCommand {
     Reconcilers,
 }
 
-/// Print a completion script for a shell
+/// Explain a command or a topic
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  hostler help                  everything at a glance
+  hostler help task submit      a command
+  hostler help output           a topic
+  hostler help topics           which topics there are")]
+pub struct HelpArgs {
+    /// Words of a command, or a topic
+    #[arg(value_name = "COMMAND|TOPIC")]
+    pub words: Vec<String>,
+}
+
+/// Print a completion script for a shell; it asks the server for names
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:

@@ -133,6 +133,7 @@ pub async fn perform(cx: &Cx, command: Command) -> Outcome {
         Command::Debug(command) => system::debug(cx, command).await,
         Command::Version => system::version(cx).await,
         Command::Completion(args) => system::completion(cx, args.shell),
+        Command::Help(args) => system::help(cx, &args.words),
         Command::Server(args) if matches!(args.command, Some(ServerCommand::Ls)) => {
             system::servers(cx).await
         }

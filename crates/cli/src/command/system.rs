@@ -1,4 +1,4 @@
-//! Servers, reconcilers, versions, completion.
+//! Servers, reconcilers, versions, completion, help.
 
 use std::time::Duration;
 
@@ -69,14 +69,13 @@ pub async fn version(cx: &Cx) -> Outcome {
     Ok(DONE)
 }
 
+/// The script asks this program for everything, so it stays right when the program changes.
 pub fn completion(cx: &Cx, shell: ShellName) -> Outcome {
-    let shell = match shell {
-        ShellName::Bash => clap_complete::Shell::Bash,
-        ShellName::Zsh => clap_complete::Shell::Zsh,
-        ShellName::Fish => clap_complete::Shell::Fish,
-    };
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut crate::command_tree(), "hostler", &mut script);
-    cx.ui.data(&script)?;
+    cx.ui.data(&crate::complete::script(shell)?)?;
+    Ok(DONE)
+}
+
+pub fn help(cx: &Cx, words: &[String]) -> Outcome {
+    cx.ui.data(crate::help::help(words)?.as_bytes())?;
     Ok(DONE)
 }

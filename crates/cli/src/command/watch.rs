@@ -143,7 +143,9 @@ impl<T: Show> Screen<T> {
         match cx.ui.format() {
             Some(Format::Json | Format::Jsonl) => cx.ui.line(&output::compact(message)?),
             Some(Format::Name) => cx.ui.line(&format!("{}/{}", T::KIND, object.name())),
-            Some(format @ Format::JsonPath(_)) => output::document(&cx.ui, format, object),
+            Some(format @ (Format::JsonPath(_) | Format::Template(_))) => {
+                output::document(&cx.ui, format, object)
+            }
             Some(format @ Format::Yaml) => {
                 cx.ui.line("---")?;
                 output::document(&cx.ui, format, object)

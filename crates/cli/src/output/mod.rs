@@ -9,11 +9,13 @@ mod describe;
 mod jsonpath;
 mod rows;
 mod table;
+mod template;
 mod time;
 
 pub use describe::Description;
 pub use jsonpath::JsonPath;
 pub use table::{Cell, Table};
+pub use template::Template;
 pub use time::{age, moment, span};
 
 use std::str::FromStr;
@@ -34,6 +36,7 @@ pub enum Format {
     Yaml,
     Name,
     JsonPath(JsonPath),
+    Template(Template),
 }
 
 impl FromStr for Format {
@@ -47,10 +50,11 @@ impl FromStr for Format {
             "jsonl" => Ok(Format::Jsonl),
             "yaml" => Ok(Format::Yaml),
             "name" => Ok(Format::Name),
-            _ => match text.strip_prefix("jsonpath=") {
-                Some(expression) => expression.parse().map(Format::JsonPath),
-                None => Err(format!(
-                    "`{text}` is not a format; use table, wide, json, jsonl, yaml, name or jsonpath=EXPRESSION"
+            _ => match text.split_once('=') {
+                Some(("jsonpath", expression)) => expression.parse().map(Format::JsonPath),
+                Some(("template", template)) => template.parse().map(Format::Template),
+                _ => Err(format!(
+                    "`{text}` is not a format; use table, wide, json, jsonl, yaml, name, jsonpath=EXPRESSION or template=TEMPLATE"
                 )),
             },
         }
@@ -99,6 +103,9 @@ pub fn list<T: Show>(ui: &Ui, now: Timestamp, items: &[T]) -> Result<(), Failure
             items.iter().try_for_each(|item| ui.line(&format!("{}/{}", T::KIND, item.name())))
         }
         Format::JsonPath(path) => ui.line(&path.render(&value(&json!({ "items": items }))?)),
+        Format::Template(template) => {
+            items.iter().try_for_each(|item| ui.line(&template.render(&value(item)?)?))
+        }
     }
 }
 
@@ -153,9 +160,11 @@ pub fn one<T: Show>(ui: &Ui, now: Timestamp, item: &T) -> Result<(), Failure> {
         Format::Table => print_table(ui, now, std::slice::from_ref(item), false),
         Format::Wide => print_table(ui, now, std::slice::from_ref(item), true),
         Format::Name => ui.line(&format!("{}/{}", T::KIND, item.name())),
-        format @ (Format::Json | Format::Jsonl | Format::Yaml | Format::JsonPath(_)) => {
-            document(ui, format, item)
-        }
+        format @ (Format::Json
+        | Format::Jsonl
+        | Format::Yaml
+        | Format::JsonPath(_)
+        | Format::Template(_)) => document(ui, format, item),
     }
 }
 
@@ -175,6 +184,7 @@ pub fn document<T: Serialize>(ui: &Ui, format: &Format, item: &T) -> Result<(), 
         Format::Json => ui.line(&pretty(item)?),
         Format::Jsonl => ui.line(&compact(item)?),
         Format::JsonPath(path) => ui.line(&path.render(&value(item)?)),
+        Format::Template(template) => ui.line(&template.render(&value(item)?)?),
         Format::Yaml | Format::Table | Format::Wide | Format::Name => {
             ui.data(yaml(item)?.as_bytes())
         }

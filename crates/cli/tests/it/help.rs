@@ -89,13 +89,31 @@ async fn codes_are_explained_without_a_server() {
 }
 
 #[tokio::test]
-async fn completion_scripts_know_the_commands() {
+async fn completion_scripts_ask_this_program() {
     let world = World::unknown(axum::Router::new()).await;
     for shell in ["bash", "zsh", "fish"] {
         let ran = world.hostler(&["completion", shell]).await;
         assert_eq!(ran.code, 0);
-        assert!(ran.text().contains("uncordon"), "{shell}");
+        assert!(ran.text().contains("HOSTLER_COMPLETE"), "{shell}: {}", ran.text());
     }
+}
+
+#[tokio::test]
+async fn help_knows_commands_and_topics() {
+    let world = World::unknown(axum::Router::new()).await;
+    let all = world.hostler(&["help"]).await;
+    assert!(all.text().contains("exit-codes") && all.text().contains("Usage: hostler"));
+    let verb = world.hostler(&["help", "task", "submit"]).await;
+    assert!(verb.text().contains("Usage: hostler task submit"), "{}", verb.text());
+    let topics = world.hostler(&["help", "topics"]).await;
+    for line in topics.text().lines() {
+        let topic = line.split_whitespace().next().unwrap();
+        let ran = world.hostler(&["help", topic]).await;
+        assert_eq!(ran.code, 0, "{topic}");
+        assert!(ran.text().len() > 100, "{topic}");
+    }
+    assert_eq!(world.hostler(&["help", "nonsense"]).await.code, 3);
+    assert_eq!(world.fake.connections(), 0);
 }
 
 #[test]

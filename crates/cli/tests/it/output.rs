@@ -86,9 +86,16 @@ async fn shown(world: &World, words: &[&str]) -> String {
 async fn lists_in_every_format() {
     let world = world().await;
     let mut text = String::new();
-    for format in
-        ["table", "wide", "jsonl", "name", "jsonpath={.items[*].status.state}", "json", "yaml"]
-    {
+    for format in [
+        "table",
+        "wide",
+        "jsonl",
+        "name",
+        "jsonpath={.items[*].status.state}",
+        "template={{ name }} is {{ status.state | upper }}",
+        "json",
+        "yaml",
+    ] {
         let out = shown(&world, &["task", "ls", "-o", format]).await;
         text.push_str(&format!("===== -o {format} =====\n{out}"));
     }

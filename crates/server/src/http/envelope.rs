@@ -1,7 +1,8 @@
 //! What surrounds every request: its id, its headers, its metrics, and the net under it.
 //!
 //! The id is the caller's own `X-Request-Id` when that is a plain word, otherwise a new one; it is in
-//! the answer, in the log and in audit entries. A panic in a handler ends that request with a problem
+//! the answer, in the log and in audit entries. A `traceparent` makes the request's span part of the
+//! caller's trace. A panic in a handler ends that request with a problem
 //! and nothing else. Security headers are set here and nowhere else, so no answer can lack them.
 
 use std::any::Any;
@@ -80,6 +81,9 @@ pub(crate) async fn envelope(
     let method = request.method().clone();
     let is_api = request.uri().path().starts_with("/api/");
     let span = info_span!("request", request_id = trace.request_id(), %method, path = request.uri().path());
+    if let Some(Ok(parent)) = request.headers().get("traceparent").map(HeaderValue::to_str) {
+        hostler_base::log::continue_trace(&span, parent);
+    }
     request.extensions_mut().insert(trace.clone());
     let mut response =
         match AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await {

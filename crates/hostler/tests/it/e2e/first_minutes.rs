@@ -99,6 +99,27 @@ fn every_list_and_every_object_is_json_when_asked_for() {
 }
 
 #[test]
+fn shells_complete_the_names_of_what_there_is() {
+    let rig = Rig::new();
+    let (mut server, cli) = Server::up(&rig);
+    cli.ok(&["run", "--name", "build-one", "--", "true"]);
+    cli.ok(&["run", "--name", "build-two", "--", "true"]);
+    let complete = |words: &[&str]| {
+        let shell = cli.with("HOSTLER_COMPLETE", "fish");
+        shell.ok(&[&["--", "hostler"], words].concat())
+    };
+    let tasks = complete(&["task", "get", "build-"]);
+    assert!(tasks.contains("build-one") && tasks.contains("build-two"), "{tasks}");
+    assert!(complete(&["node", "drain", ""]).contains("local"));
+    assert!(complete(&["task", "ls", "-p", "def"]).contains("default"));
+    assert!(complete(&["task", "ls", "--context", ""]).contains("local"));
+
+    server.process.kill();
+    assert!(!complete(&["task", "get", "b"]).contains("build"));
+    assert!(complete(&["task", "de"]).contains("describe"), "flags and verbs need no server");
+}
+
+#[test]
 fn a_script_can_tell_from_the_exit_code_what_was_wrong() {
     let rig = Rig::new();
     let (mut server, cli) = Server::up(&rig);
