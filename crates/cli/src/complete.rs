@@ -54,13 +54,14 @@ fn tree() -> Command {
 fn named(command: Command) -> Command {
     command.mut_subcommands(named).mut_args(|arg| {
         let placeholder = arg.get_value_names().and_then(|names| names.first()).cloned();
-        let is_context = arg.get_id() == "context";
+        let id = arg.get_id().to_string();
         match placeholder.as_deref() {
             Some("TASK" | "TASK|CODE") => arg.add(ArgValueCompleter::new(tasks)),
             Some("NODE") => arg.add(ArgValueCompleter::new(nodes)),
             Some("PROJECT") => arg.add(ArgValueCompleter::new(projects)),
             Some("USER") => arg.add(ArgValueCompleter::new(users)),
-            Some("NAME") if is_context => arg.add(ArgValueCompleter::new(contexts)),
+            Some("NAME") if id == "context" => arg.add(ArgValueCompleter::new(contexts)),
+            Some("NAME") if id == "project" => arg.add(ArgValueCompleter::new(projects)),
             Some("FILE") => arg.value_hint(ValueHint::FilePath),
             Some("DIR") => arg.value_hint(ValueHint::DirPath),
             _ => arg,
@@ -158,7 +159,8 @@ mod tests {
                 let is_object = matches!(
                     name.map(|name| name.as_str()),
                     Some("TASK" | "TASK|CODE" | "NODE" | "PROJECT" | "USER")
-                );
+                ) || arg.is_global_set()
+                    && ["context", "project"].contains(&arg.get_id().as_str());
                 if is_object && arg.get::<ArgValueCompleter>().is_none() {
                     missing.push(format!("{} {}", command.get_name(), arg.get_id()));
                 }
