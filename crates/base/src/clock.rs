@@ -11,6 +11,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
@@ -24,6 +25,7 @@ pub struct Clock(Kind);
 #[derive(Clone)]
 enum Kind {
     System,
+    Shifted(Arc<AtomicI64>),
     Manual(ManualClock),
 }
 
@@ -38,10 +40,20 @@ impl Clock {
         Clock(Kind::System)
     }
 
+    /// The machine's clocks, but for a wall clock that is wrong by so many microseconds, which may
+    /// change at any time: for tests of what happens when somebody sets the clock.
+    pub fn shifted(micros: Arc<AtomicI64>) -> Clock {
+        Clock(Kind::Shifted(micros))
+    }
+
     /// The wall clock.
     pub fn now(&self) -> Timestamp {
         match &self.0 {
             Kind::System => wall(),
+            Kind::Shifted(by) => {
+                let by = by.load(Ordering::Relaxed);
+                Timestamp::from_micros(wall().micros().saturating_add(by))
+            }
             Kind::Manual(manual) => manual.hands().wall,
         }
     }
@@ -49,7 +61,7 @@ impl Clock {
     /// Time since the machine booted, suspension included; never goes back.
     pub fn instant(&self) -> Duration {
         match &self.0 {
-            Kind::System => since_boot(),
+            Kind::System | Kind::Shifted(_) => since_boot(),
             Kind::Manual(manual) => manual.hands().elapsed,
         }
     }
@@ -61,7 +73,7 @@ impl Clock {
             Manual(Option<oneshot::Receiver<()>>),
         }
         let wait = match &self.0 {
-            Kind::System => Wait::System(tokio::time::sleep(length)),
+            Kind::System | Kind::Shifted(_) => Wait::System(tokio::time::sleep(length)),
             Kind::Manual(manual) => Wait::Manual(manual.sleeper(length)),
         };
         async move {
@@ -96,6 +108,7 @@ impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::System => f.write_str("Clock(system)"),
+            Kind::Shifted(by) => write!(f, "Clock(shifted {:?})", by),
             Kind::Manual(_) => write!(f, "Clock(manual {})", self.now()),
         }
     }

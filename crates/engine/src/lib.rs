@@ -3,7 +3,10 @@
 //! Nothing here reads a clock, draws a random number or does IO, so every decision can be tested by
 //! the thousand. `control` performs what the server-side decisions say, `agent` what `supervise` says.
 
+pub mod health;
 pub mod liveness;
 pub mod observe;
 pub mod place;
+pub mod schedule;
+pub mod spread;
 pub mod supervise;

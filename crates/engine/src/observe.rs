@@ -3,6 +3,10 @@
 //! A report is applied only when it is newer than the last one applied to its run. The task follows
 //! its run only while the run's placement is the one the task points at, so that a placement that was
 //! replaced can still be observed without touching the task.
+//!
+//! What agents say of services is taken in [`service`].
+
+pub mod service;
 
 use hostler_model::{
     Desired, EventKind, Freshness, Placement, Report, ReportState, Run, RunEvent, Span, TaskEvent,
@@ -237,6 +241,8 @@ mod tests {
             project_id,
             node_id,
             attempt: 1,
+            cause: None,
+            fire: None,
             state: RunState::Assigned,
             report_generation: Generation::ZERO,
             time_created: t,
@@ -248,11 +254,14 @@ mod tests {
             workload_id,
             project_id,
             node_id,
-            run_id,
+            run_id: Some(run_id),
             desired: Desired::Run,
             desired_generation: Generation::FIRST,
             stop_grace: None,
             is_released: false,
+            revision: Generation::ZERO,
+            status: None,
+            status_generation: Generation::ZERO,
             time_created: t,
             time_modified: t,
         };
@@ -287,6 +296,7 @@ mod tests {
             placement_id: run.placement_id,
             generation: Generation::from_u64(generation),
             state,
+            origin: None,
         }
     }
 

@@ -61,12 +61,12 @@ impl Reason {
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Reason::NotNamed { asked } => write!(f, "the task asks for node `{asked}`"),
+            Reason::NotNamed { asked } => write!(f, "it asks for node `{asked}`"),
             Reason::Label { key, asked, found: Some(found) } => {
-                write!(f, "label {key} is `{found}`, the task asks for `{asked}`")
+                write!(f, "label {key} is `{found}`, it asks for `{asked}`")
             }
             Reason::Label { key, asked, found: None } => {
-                write!(f, "label {key} is missing, the task asks for `{asked}`")
+                write!(f, "label {key} is missing, it asks for `{asked}`")
             }
             Reason::NotOnline { state } => write!(f, "the node is {state}"),
             Reason::Cordoned { reason } => write!(f, "the node is cordoned: {reason}"),
@@ -169,7 +169,7 @@ pub fn reasons(ask: &Ask, node: &NodeOffer) -> Vec<Reason> {
     found
 }
 
-fn fits(ask: &Ask, node: &NodeOffer) -> bool {
+pub(crate) fn fits(ask: &Ask, node: &NodeOffer) -> bool {
     let free = free(node);
     node.state == NodeState::Online
         && node.cordon.is_none()
@@ -188,9 +188,14 @@ fn free(node: &NodeOffer) -> Resources {
 
 /// Smaller is better.
 fn preference(node: &NodeOffer) -> (u64, u64, &Name) {
-    let used_per_mille = (u64::from(node.used.cores.millis()) * 1000)
-        .checked_div(u64::from(node.capacity.cores.millis()));
-    (used_per_mille.unwrap_or(u64::MAX), node.runs, &node.name)
+    (used_per_mille(node), node.runs, &node.name)
+}
+
+/// How much of a node's cores is given away.
+pub(crate) fn used_per_mille(node: &NodeOffer) -> u64 {
+    (u64::from(node.used.cores.millis()) * 1000)
+        .checked_div(u64::from(node.capacity.cores.millis()))
+        .unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -242,8 +247,8 @@ mod tests {
         wish.resources.memory = Bytes::mib(2048);
         let text: Vec<String> = reasons(&wish, &offer).iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(text.join("\n"), @r"
-        the task asks for node `other`
-        label gpu is missing, the task asks for `yes`
+        it asks for node `other`
+        label gpu is missing, it asks for `yes`
         the node is stale
         the node is cordoned: disk swap
         asks for 2 cores, the node has 1 in all (1 free)

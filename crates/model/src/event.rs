@@ -64,6 +64,48 @@ crate::labels! {
         TaskFound = "task.found",
         /// A task was removed from the records.
         TaskRemoved = "task.removed",
+        /// A workload was applied for the first time.
+        WorkloadCreated = "workload.created",
+        /// A workload's spec was changed.
+        WorkloadChanged = "workload.changed",
+        /// Somebody asked for a workload to run.
+        WorkloadStartRequested = "workload.start-requested",
+        /// Somebody asked for a workload to stop.
+        WorkloadStopRequested = "workload.stop-requested",
+        /// Somebody asked for new runs in place of those that are there.
+        WorkloadRestartRequested = "workload.restart-requested",
+        /// Somebody asked for a workload to be removed.
+        WorkloadRemoveRequested = "workload.remove-requested",
+        /// Nothing is left of a workload on any node, and its records are gone.
+        WorkloadRemoved = "workload.removed",
+        /// A workload was given to a node.
+        WorkloadPlaced = "workload.placed",
+        /// A workload is taken away from a node.
+        WorkloadUnplaced = "workload.unplaced",
+        /// A run of a workload began, by itself or because its time had come.
+        WorkloadStarted = "workload.started",
+        /// A run of a workload began because the one before it had ended.
+        WorkloadRestarted = "workload.restarted",
+        /// A workload is stopped on a node.
+        WorkloadStopped = "workload.stopped",
+        /// A workload, or a scheduled run of it, has done what it was there for.
+        WorkloadCompleted = "workload.completed",
+        /// A workload will not be started again by itself, or a scheduled run of it failed.
+        WorkloadFailed = "workload.failed",
+        /// A workload has failed several times in a row and is started again ever more slowly.
+        WorkloadCrashLoop = "workload.crash-loop",
+        /// The kernel killed a run of a workload for memory.
+        WorkloadOom = "workload.oom",
+        /// A run's end cannot be known: its node rebooted, or its supervisor died with it.
+        WorkloadVanished = "workload.vanished",
+        /// A workload's health checks fail.
+        WorkloadUnhealthy = "workload.unhealthy",
+        /// A workload's health checks say that it works.
+        WorkloadHealthy = "workload.healthy",
+        /// Scheduled times of a workload were left out.
+        WorkloadFireMissed = "workload.fire-missed",
+        /// Runs ended that nobody could be told of; only their number is known.
+        WorkloadRunsUntold = "workload.runs-untold",
     }
 }
 
@@ -80,6 +122,7 @@ crate::labels! {
         Token = "token",
         User = "user",
         WebSession = "web-session",
+        Workload = "workload",
     }
 }
 

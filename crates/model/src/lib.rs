@@ -27,6 +27,7 @@ mod operation;
 mod project;
 mod server;
 mod spec;
+mod usage;
 mod workload;
 
 pub use access::{
@@ -53,10 +54,16 @@ pub use page::{Limit, Page};
 pub use project::{DEFAULT_PROJECT, Project};
 pub use quantity::{Bytes, Cores};
 pub use server::ServerRegistration;
-pub use spec::{Mode, PlacementRules, Resources, Runtime, StopPolicy, StopSignal, WorkloadSpec};
+pub use spec::{
+    CatchUp, Check, Cron, CronError, CronField, Dependency, DependencyCondition, HealthCheck, Hook,
+    Hooks, HttpCheck, Limits, LogPolicy, Mode, ModeKind, OnUnhealthy, Overlap, PlacementRules,
+    PythonEntry, Resources, RestartOn, RestartPolicy, Runtime, Schedule, StopPolicy, StopSignal,
+    TcpCheck, WorkloadSpec, ZoneError,
+};
 pub use time::{ParseSpanError, Span, Timestamp};
+pub use usage::UsageSample;
 pub use workload::{
-    Assignment, Desired, Exit, ExitReason, IllegalTransition, OutputStream, Placement, Report,
-    ReportState, Run, RunEvent, RunState, RunStateKind, TaskEvent, TaskState, TaskStateKind,
-    Workload,
+    Assignment, Desired, Exit, ExitReason, Health, IllegalTransition, Origin, OutputStream, Phase,
+    Placement, PlacementStatus, Report, ReportState, Run, RunCause, RunEvent, RunState,
+    RunStateKind, Service, StatusReport, TaskEvent, TaskState, TaskStateKind, Workload,
 };

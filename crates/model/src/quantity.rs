@@ -89,10 +89,8 @@ impl schemars::JsonSchema for Cores {
     }
 }
 
-/// A number of bytes. JSON number, or on the command line `512MiB`, `2GiB`.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+/// A number of bytes: a JSON number, or a text such as `512MiB` or `2GiB`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Bytes(u64);
 
@@ -163,6 +161,32 @@ impl FromStr for Bytes {
     }
 }
 
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Size;
+        impl de::Visitor<'_> for Size {
+            type Value = Bytes;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of bytes, or a size such as 512MiB")
+            }
+            fn visit_u64<E: de::Error>(self, bytes: u64) -> Result<Bytes, E> {
+                Some(Bytes(bytes))
+                    .filter(|_| i64::try_from(bytes).is_ok())
+                    .ok_or_else(|| E::invalid_value(de::Unexpected::Unsigned(bytes), &self))
+            }
+            fn visit_i64<E: de::Error>(self, bytes: i64) -> Result<Bytes, E> {
+                u64::try_from(bytes)
+                    .map(Bytes)
+                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(bytes), &self))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Bytes, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_any(Size)
+    }
+}
+
 impl schemars::JsonSchema for Bytes {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Bytes".into()
@@ -171,7 +195,10 @@ impl schemars::JsonSchema for Bytes {
         true
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "integer", "format": "int64", "minimum": 0, "maximum": i64::MAX })
+        schemars::json_schema!({ "anyOf": [
+            { "type": "integer", "format": "int64", "minimum": 0, "maximum": i64::MAX },
+            { "type": "string", "pattern": "^[0-9]{1,6}([KMGkmg]i?[Bb]|[Bb])?$" },
+        ] })
     }
 }
 
@@ -194,6 +221,9 @@ mod tests {
         assert_eq!("512MiB".parse::<Bytes>().unwrap(), Bytes::mib(512));
         assert_eq!("1kb".parse::<Bytes>().unwrap().get(), 1000);
         assert_eq!(Bytes::mib(1536).to_string(), "1.5GiB");
+        assert_eq!(serde_json::from_str::<Bytes>("\"512MiB\"").unwrap(), Bytes::mib(512));
+        assert_eq!(serde_json::from_str::<Bytes>("7").unwrap(), Bytes::new(7));
+        assert!(serde_json::from_str::<Bytes>("-7").is_err());
         assert!("1XB".parse::<Bytes>().is_err());
         assert!("99999999TiB".parse::<Bytes>().is_err());
     }

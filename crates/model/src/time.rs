@@ -106,6 +106,9 @@ impl Span {
     pub const fn millis(self) -> u64 {
         self.0
     }
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
     pub const fn duration(self) -> Duration {
         Duration::from_millis(self.0)
     }

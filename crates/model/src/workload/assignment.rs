@@ -9,7 +9,8 @@ use crate::{Generation, Name, PlacementId, RunId, Span, WorkloadId, WorkloadSpec
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assignment {
     pub placement_id: PlacementId,
-    pub run_id: RunId,
+    /// The one run to make of it, for a task; absent where the agent makes runs as the mode says.
+    pub run_id: Option<RunId>,
     pub desired: Desired,
     /// The node's desired generation at which this last changed.
     pub generation: Generation,
@@ -19,4 +20,8 @@ pub struct Assignment {
     pub spec: WorkloadSpec,
     /// Overrides the spec's grace period when it is to stop.
     pub grace: Option<Span>,
+    /// Grows when the spec changes, and when what runs is to be replaced by a new run. What was started
+    /// under an older one is stopped, and counting starts anew.
+    #[serde(default)]
+    pub revision: Generation,
 }

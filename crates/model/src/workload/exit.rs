@@ -15,6 +15,8 @@ crate::labels! {
         TimedOut = "timed-out",
         /// The kernel killed it for memory.
         OutOfMemory = "out-of-memory",
+        /// Its health checks failed, so it was stopped.
+        Unhealthy = "unhealthy",
         /// It could not be started; `message` says why.
         StartFailed = "start-failed",
         /// The node rebooted, or its supervisor died with it: the true status cannot be known.
@@ -64,6 +66,7 @@ impl std::fmt::Display for Exit {
             ExitReason::Stopped => "stopped on request",
             ExitReason::TimedOut => "timed out",
             ExitReason::OutOfMemory => "out of memory",
+            ExitReason::Unhealthy => "unhealthy",
             ExitReason::StartFailed => "could not be started",
             ExitReason::Vanished => "vanished with its node or supervisor",
         };

@@ -1,14 +1,24 @@
-//! Workloads, their placements and runs. A task is a workload with mode once.
+//! Workloads, their placements and runs.
+//!
+//! A *task* is submitted, runs once and is a record then. A *service* is applied by name and kept as
+//! its spec says, on one node or many, until it is removed; its agents make its runs.
 
 mod assignment;
 mod exit;
 mod run;
+mod service;
 mod state;
+mod status;
 
 pub use assignment::Assignment;
 pub use exit::{Exit, ExitReason};
-pub use run::{Desired, Placement, Report, ReportState, Run, RunEvent, RunState, RunStateKind};
+pub use run::{
+    Desired, Origin, Placement, Report, ReportState, Run, RunCause, RunEvent, RunState,
+    RunStateKind,
+};
+pub use service::Service;
 pub use state::{IllegalTransition, TaskEvent, TaskState, TaskStateKind};
+pub use status::{Health, Phase, PlacementStatus, StatusReport};
 
 use crate::{Generation, Name, PrincipalId, ProjectId, Timestamp, WorkloadId, WorkloadSpec};
 
@@ -20,7 +30,7 @@ crate::labels! {
     }
 }
 
-/// A workload as stored and reasoned about.
+/// A task as stored and reasoned about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Workload {
     pub id: WorkloadId,

@@ -10,14 +10,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Exit;
+use super::{Exit, PlacementStatus};
 use crate::{Generation, NodeId, PlacementId, ProjectId, RunId, Span, Timestamp, WorkloadId};
 
 crate::labels! {
     /// What should become of a workload or placement.
     pub enum Desired ("desired state") {
         Run = "run",
+        /// Not running, but kept.
         Stop = "stop",
+        /// Not running, and nothing is kept of it but its output for a while.
+        Remove = "remove",
     }
 }
 
@@ -28,8 +31,8 @@ pub struct Placement {
     pub workload_id: WorkloadId,
     pub project_id: ProjectId,
     pub node_id: NodeId,
-    /// The run the agent is to make of it (mode once makes exactly one).
-    pub run_id: RunId,
+    /// The one run to make of it, for a task; absent for a service, whose agent makes the runs.
+    pub run_id: Option<RunId>,
     pub desired: Desired,
     /// The node's `desired_generation` at which this placement last changed.
     pub desired_generation: Generation,
@@ -37,6 +40,12 @@ pub struct Placement {
     pub stop_grace: Option<Span>,
     /// Set once the agent has reported the end and holds nothing of it any more.
     pub is_released: bool,
+    /// The service's revision that its node was told of; zero for a task.
+    pub revision: Generation,
+    /// How it stands, as its agent last said; for a service only.
+    pub status: Option<PlacementStatus>,
+    /// Of the newest status applied; older ones are ignored.
+    pub status_generation: Generation,
     pub time_created: Timestamp,
     pub time_modified: Timestamp,
 }
@@ -49,7 +58,12 @@ pub struct Run {
     pub workload_id: WorkloadId,
     pub project_id: ProjectId,
     pub node_id: NodeId,
+    /// The how-manieth run of its placement it is, from 1 on.
     pub attempt: u32,
+    /// Why its agent made it; absent for the run of a task.
+    pub cause: Option<RunCause>,
+    /// The time it was scheduled for.
+    pub fire: Option<Timestamp>,
     pub state: RunState,
     /// Of the newest report applied; older ones are ignored.
     pub report_generation: Generation,
@@ -131,6 +145,33 @@ pub struct Report {
     /// Grows with every change the agent sees in this run.
     pub generation: Generation,
     pub state: ReportState,
+    /// Where the run came from, when the agent made it.
+    pub origin: Option<Origin>,
+}
+
+crate::labels! {
+    /// Why an agent made a run.
+    pub enum RunCause ("run cause") {
+        /// The first one, or the first after it was stopped or changed.
+        Start = "start",
+        /// The one before it had ended.
+        Restart = "restart",
+        /// Its time had come.
+        Schedule = "schedule",
+    }
+}
+
+/// Where a run came from that an agent made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The how-manieth run of the placement it is, from 1 on.
+    pub number: u64,
+    pub cause: RunCause,
+    /// The time it was scheduled for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fire: Option<Timestamp>,
+    /// Of the assignment it was made under.
+    pub revision: Generation,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -178,7 +178,7 @@ impl TaskState {
             (S::Pending, E::Cancelled) => Ok(S::Killed { run: None, exit: None }),
             (S::Assigning { .. }, E::Returned) => Ok(match desired {
                 Desired::Run => S::Pending,
-                Desired::Stop => S::Killed { run: None, exit: None },
+                Desired::Stop | Desired::Remove => S::Killed { run: None, exit: None },
             }),
             (
                 S::Assigning { placement: held } | S::Lost { placement: held, .. },
@@ -209,7 +209,7 @@ fn ended(desired: Desired, run: RunId, exit: Exit) -> TaskState {
     match (desired, exit.reason) {
         (_, ExitReason::Stopped) => TaskState::Killed { run: Some(run), exit: Some(exit) },
         _ if exit.is_success() => TaskState::Completed { run, exit },
-        (Desired::Stop, ExitReason::Vanished) => {
+        (Desired::Stop | Desired::Remove, ExitReason::Vanished) => {
             TaskState::Killed { run: Some(run), exit: Some(exit) }
         }
         _ => TaskState::Failed { run, exit },

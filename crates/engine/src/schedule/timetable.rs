@@ -1,0 +1,173 @@
+//! The fires of a schedule, in order: from faces of a clock to moments.
+//!
+//! Cron is only asked for faces; the rules for changed clocks (see the parent's essay) are applied
+//! here. Jitter moves a start by the schedule's own share (from the salt) of the room it has: at most
+//! the jitter, and never as far as the next fire, so that starts keep the order of their fires.
+
+use std::time::Duration;
+
+use hostler_model::{CatchUp, Cron, CronError, Overlap, Schedule, Timestamp, ZoneError};
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+
+/// A schedule that cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ScheduleError {
+    #[error(transparent)]
+    Cron(#[from] CronError),
+    #[error(transparent)]
+    Zone(#[from] ZoneError),
+}
+
+/// One of the times at which a schedule starts something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fire {
+    /// When the schedule says; names the fire.
+    pub time: Timestamp,
+    /// When to start: the same, put off by jitter.
+    pub start: Timestamp,
+}
+
+/// A schedule ready to be followed on one node.
+#[derive(Clone, Debug)]
+pub struct Timetable {
+    cron: Cron,
+    zone: TimeZone,
+    jitter: Duration,
+    share: u64,
+    pub(super) overlap: Overlap,
+    pub(super) catch_up: CatchUp,
+    pub(super) window: Duration,
+}
+
+const FIRST_LOOK_BACK: Duration = Duration::from_secs(60);
+const MICRO: Duration = Duration::from_micros(1);
+
+impl Timetable {
+    /// `salt` decides this node's share of the jitter: the same for the same workload and node,
+    /// different for others. `local` is the node's own time zone.
+    pub fn new(
+        schedule: &Schedule,
+        salt: u64,
+        local: &TimeZone,
+    ) -> Result<Timetable, ScheduleError> {
+        Ok(Timetable {
+            cron: schedule.cron.parse()?,
+            zone: schedule.zone(local)?,
+            jitter: schedule.jitter.duration(),
+            share: spread(salt),
+            overlap: schedule.overlap,
+            catch_up: schedule.catch_up,
+            window: schedule.catch_up_window.duration(),
+        })
+    }
+
+    /// The first fire whose time is after this.
+    pub fn next(&self, after: Timestamp) -> Option<Fire> {
+        Some(self.fire(self.time_after(after)?))
+    }
+
+    /// The first `n` fires after this.
+    pub fn preview(&self, after: Timestamp, n: usize) -> Vec<Fire> {
+        std::iter::successors(self.next(after), |fire| self.next(fire.time)).take(n).collect()
+    }
+
+    pub(super) fn fire(&self, time: Timestamp) -> Fire {
+        if self.jitter.is_zero() {
+            return Fire { time, start: time };
+        }
+        let room = self.time_after(time).map_or(self.jitter, |next| next.since(time));
+        let most = self.jitter.min(room).as_micros();
+        let delay = u64::try_from((most * u128::from(self.share)) >> 64)
+            .expect("a share of at most the room, which came from 64 bits");
+        Fire { time, start: time.plus(Duration::from_micros(delay)) }
+    }
+
+    pub(super) fn time_after(&self, after: Timestamp) -> Option<Timestamp> {
+        let after = jiff::Timestamp::from_microsecond(after.micros()).ok()?;
+        let moment = if self.cron.is_interval() {
+            self.match_after(after)
+        } else {
+            self.appointment_after(after)
+        };
+        Some(Timestamp::from_micros(moment?.as_microsecond()))
+    }
+
+    /// The latest time in `(after, until]`.
+    pub(super) fn last_time(&self, after: Timestamp, until: Timestamp) -> Option<Timestamp> {
+        let mut back = FIRST_LOOK_BACK;
+        let mut found = loop {
+            let edge = until.minus(back).max(after);
+            match self.time_after(edge).filter(|time| *time <= until) {
+                Some(time) => break time,
+                None if edge <= after => return None,
+                None => back = back.saturating_mul(4),
+            }
+        };
+        let mut end = until;
+        while let Some(following) = self.time_after(found).filter(|time| *time <= end) {
+            let middle = found.plus(end.since(found) / 2);
+            match self.time_after(middle).filter(|time| *time <= end) {
+                Some(later) => found = later,
+                None => (found, end) = (following, middle),
+            }
+        }
+        Some(found)
+    }
+
+    /// *At a time*: each face that matches has one moment.
+    fn appointment_after(&self, after: jiff::Timestamp) -> Option<jiff::Timestamp> {
+        let mut face = self.zone.to_datetime(after);
+        loop {
+            face = self.cron.next_after(face)?;
+            let moment = self.moment(face)?;
+            if moment > after {
+                return Some(moment);
+            }
+        }
+    }
+
+    /// The moment for which a face stands; grows with the face.
+    fn moment(&self, face: DateTime) -> Option<jiff::Timestamp> {
+        let ambiguous = self.zone.to_ambiguous_timestamp(face);
+        match ambiguous.offset() {
+            AmbiguousOffset::Gap { after, .. } => {
+                let before_the_change = after.to_timestamp(face).ok()?;
+                let change =
+                    self.zone.following(before_the_change).find(|change| change.offset() == after);
+                change.map(|change| change.timestamp())
+            }
+            AmbiguousOffset::Unambiguous { .. } | AmbiguousOffset::Fold { .. } => {
+                ambiguous.earlier().ok()
+            }
+        }
+    }
+
+    /// *Every so often*: each moment whose face matches, stretch by stretch between two changes.
+    fn match_after(&self, after: jiff::Timestamp) -> Option<jiff::Timestamp> {
+        let mut offset = self.zone.to_offset(after);
+        let mut face = self.cron.next_after(offset.to_datetime(after))?;
+        for change in self.zone.following(after) {
+            let moment = offset.to_timestamp(face).ok()?;
+            if moment < change.timestamp() {
+                return Some(moment);
+            }
+            offset = change.offset();
+            face = self.cron.next_from(offset.to_datetime(change.timestamp()))?;
+        }
+        offset.to_timestamp(face).ok()
+    }
+}
+
+/// Just before this moment, for ranges that leave their beginning out.
+pub(super) fn before(time: Timestamp) -> Timestamp {
+    time.minus(MICRO)
+}
+
+/// Neighbouring numbers come out far apart (the finaliser of SplitMix64).
+const fn spread(salt: u64) -> u64 {
+    let mut bits = salt.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
