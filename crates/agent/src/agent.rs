@@ -1,34 +1,55 @@
 //! The whole agent, from its data directory to its last task.
 //!
-//! Starting: the identity is read, the ledger opened (its lock keeps a second agent away), the executor
-//! started; then the supervisor repairs what a crash left, and the session dials out. Without a server
-//! the agent does all it did before: it supervises what its ledger says.
+//! Starting: it is found out who the agent is (a node with an identity, or alone), the ledger is opened
+//! (its lock keeps a second agent away), the executor started; then the supervisor repairs what a crash
+//! left, and wishes begin to come: from the session, which dials out, or from the directory. Without a
+//! server the agent does all it did before: it supervises what its ledger says.
 //!
 //! Stopping: the local socket closes, the session ends politely, the supervisor finishes what it has
 //! begun to write, the ledger closes. Runs go on, unless the configuration says otherwise. None of this
 //! is needed for correctness: an agent may be killed at any time.
 
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
-use hostler_base::{Clock, OnError, Phase, Shutdown, ledger as journal};
+use hostler_base::notify::Notifier;
+use hostler_base::{Clock, Ids, OnError, Phase, Shutdown, ledger as journal};
+use hostler_manifest::{Report, Set};
+use hostler_model::{Generation, Name, NodeId};
+use tokio::sync::watch;
 
-use crate::config::AgentConfig;
+use crate::config::{AgentConfig, OnStop};
+use crate::door::{self, Door};
+use crate::housekeeping::Housekeeper;
 use crate::identity::{Identity, IdentityError};
-use crate::ledger::{self, Writer};
+use crate::ledger::{self, Opened, Writer};
 use crate::local::Local;
 use crate::runner::{self, Runner, RunnerError};
 use crate::session::{self, Session};
+use crate::standalone::{self, DirectorySource, Hangups, Plan, Standalone};
 use crate::status::Status;
-use crate::supervisor::{self, Supervisor};
-use crate::{join, output, rundir};
+use crate::supervisor::{self, Supervisor, Wishes};
+use crate::usage::Observer;
+use crate::{http, join, output, rundir};
 
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
-    #[error("the data directory cannot be made")]
+    #[error("the data directory cannot be used")]
     DataDir(#[source] hostler_base::fs::Error),
     #[error("this machine's identity cannot be used")]
     Identity(#[from] IdentityError),
+    #[error(
+        "{} belongs to a node that has joined a server; run that with `hostler agent run`, or give another --data-dir",
+        .0.display()
+    )]
+    Joined(PathBuf),
+    /// Nothing runs yet, and the files do not say what should.
+    #[error("the workload files in {} cannot be used", directory.display())]
+    Files { directory: PathBuf, report: Report },
+    #[error("SIGHUP cannot be listened for")]
+    Signals(#[source] std::io::Error),
     #[error("the agent's ledger cannot be used")]
     Ledger(#[from] journal::Error),
     #[error("runs cannot be supervised")]
@@ -39,6 +60,12 @@ pub enum AgentError {
         #[source]
         source: std::io::Error,
     },
+    #[error("the HTTP API cannot listen on {address}")]
+    Http {
+        address: SocketAddr,
+        #[source]
+        source: std::io::Error,
+    },
     #[error("the kernel's boot id cannot be read; is /proc mounted?")]
     BootId(#[source] std::io::Error),
 }
@@ -46,27 +73,110 @@ pub enum AgentError {
 /// Runs an agent until a stop is requested of `shutdown`, and stops it in good order. `shutdown` is
 /// for this agent alone.
 pub async fn run(config: AgentConfig, clock: Clock, shutdown: &Shutdown) -> Result<(), AgentError> {
-    let stop_grace = config.stop_grace;
+    let (mut grace, on_stop) = (config.stop_grace, config.on_stop);
+    let notifier = config.notifier.clone();
     let started = start(config, clock, shutdown).await;
-    if started.is_ok() {
+    if let Ok(started) = &started {
         shutdown.requested().await;
+        notifier.stopping();
+        if started.status.on_stop().unwrap_or(on_stop) == OnStop::Stop {
+            grace = grace.max(started.longest_stop());
+        }
     }
-    shutdown.run(stop_grace).await;
-    started
+    shutdown.run(grace).await;
+    started.map(|_| ())
 }
 
-async fn start(config: AgentConfig, clock: Clock, shutdown: &Shutdown) -> Result<(), AgentError> {
+/// What is asked of a running agent from here.
+struct Started {
+    status: Arc<Status>,
+    supervisor: Supervisor,
+}
+
+impl Started {
+    /// How long stopping what runs can take, with time to write it down.
+    fn longest_stop(&self) -> Duration {
+        let services = self.supervisor.board().services();
+        let limits = services.iter().map(|one| door::command::stop_limit(one));
+        limits.max().unwrap_or_default() + Duration::from_secs(5)
+    }
+}
+
+/// Where wishes come from.
+enum Source {
+    Server(Box<Identity>),
+    Directory(Box<FromDirectory>),
+}
+
+struct FromDirectory {
+    config: Standalone,
+    node_id: NodeId,
+    name: Name,
+    plan: Plan,
+    read: Result<Set, Report>,
+    hangups: Hangups,
+}
+
+impl Source {
+    fn node(&self) -> (NodeId, Name) {
+        match self {
+            Source::Server(identity) => (identity.node.node_id, identity.node.name.clone()),
+            Source::Directory(from) => (from.node_id, from.name.clone()),
+        }
+    }
+}
+
+/// Finds out who the agent is, and opens its ledger.
+fn open(
+    data_dir: &Path,
+    standalone: Option<Standalone>,
+    clock: &Clock,
+) -> Result<(Source, Opened), AgentError> {
+    let Some(config) = standalone else {
+        let identity = Identity::load(data_dir)?;
+        let opened = ledger::open(data_dir, identity.node.node_id, clock.now())?;
+        return Ok((Source::Server(Box::new(identity)), opened));
+    };
+    if Identity::exists(data_dir) {
+        return Err(AgentError::Joined(data_dir.to_owned()));
+    }
+    let hangups = Hangups::listen().map_err(AgentError::Signals)?;
+    let (node_id, name) = standalone::this_node(data_dir).map_err(AgentError::DataDir)?;
+    let opened = ledger::open(data_dir, standalone::LEDGER, clock.now())?;
+    let (plan, mut read) = (Plan::of(&opened.state), config.load());
+    let is_first = plan.is_empty() && opened.quarantined.is_none();
+    if let (true, Err(report)) = (is_first, &mut read) {
+        let directory = config.directory().to_owned();
+        return Err(AgentError::Files { directory, report: report.clone() });
+    }
+    let from = FromDirectory { config, node_id, name, plan, read, hangups };
+    Ok((Source::Directory(Box::new(from)), opened))
+}
+
+async fn start(
+    config: AgentConfig,
+    clock: Clock,
+    shutdown: &Shutdown,
+) -> Result<Started, AgentError> {
     let data_dir = config.data_dir;
     join::prepare_data_dir(&data_dir).map_err(AgentError::DataDir)?;
-    let identity = Identity::load(&data_dir)?;
     let boot_id = rundir::boot_id().map_err(AgentError::BootId)?;
     let status = Arc::new(Status::default());
-    status.set_certificate_expires(identity.certificate.time_expires);
-
-    let opened = ledger::open(&data_dir, identity.node.node_id, clock.now())?;
+    let (source, opened) = open(&data_dir, config.standalone, &clock)?;
+    if let Source::Server(identity) = &source {
+        status.set_certificate_expires(identity.certificate.time_expires);
+    }
     if let Some(path) = &opened.quarantined {
         status.set_quarantined(path.display().to_string());
     }
+    let http = match config.http {
+        None => None,
+        Some(config) => {
+            let address = config.address;
+            let failed = |source| AgentError::Http { address, source };
+            Some(http::listen(config).await.map_err(failed)?)
+        }
+    };
     let runner_config = runner::Config {
         executor: config.executor_program,
         executor_args: config.executor_args,
@@ -74,22 +184,8 @@ async fn start(config: AgentConfig, clock: Clock, shutdown: &Shutdown) -> Result
         output: output::Limits::default(),
     };
     let (runner, exits) = Runner::start(runner_config).await?;
-    let local = Local {
-        node_id: identity.node.node_id,
-        name: identity.node.name.clone(),
-        status: status.clone(),
-        runner: runner.clone(),
-        clock: clock.clone(),
-    };
-    local
-        .start(&data_dir, &shutdown.tasks(Phase::Listeners))
-        .map_err(|source| AgentError::Local { path: data_dir.clone(), source })?;
-    tracing::info!(
-        node = %identity.node.name,
-        node_id = %identity.node.node_id,
-        held = opened.state.held.len(),
-        "agent started"
-    );
+    let (node_id, node) = source.node();
+    tracing::info!(%node, %node_id, held = opened.state.held.len(), "agent started");
 
     let supervisor_tasks = shutdown.tasks(Phase::Operations);
     let writer = Writer::start(
@@ -105,9 +201,12 @@ async fn start(config: AgentConfig, clock: Clock, shutdown: &Shutdown) -> Result
             writer,
             runner: runner.clone(),
             exits,
-            node: identity.node.name.clone(),
+            node_id,
+            node: node.clone(),
             boot_id: boot_id.clone(),
             clock: clock.clone(),
+            ids: Ids::system(),
+            is_alone: matches!(source, Source::Directory(_)),
             status: status.clone(),
             keep_runs: config.keep_runs,
             keep_for: config.keep_for,
@@ -115,18 +214,119 @@ async fn start(config: AgentConfig, clock: Clock, shutdown: &Shutdown) -> Result
         },
         &supervisor_tasks,
     );
+    let (ready, is_ready) = watch::channel(false);
+    supervisor_tasks.spawn_until_cancelled(
+        "service manager",
+        OnError::Log,
+        tell_manager(config.notifier, is_ready.clone(), supervisor.clone(), clock.clone()),
+    );
+    let observer = Observer {
+        clock: clock.clone(),
+        runner: runner.clone(),
+        supervisor: supervisor.clone(),
+        data_dir: data_dir.clone(),
+    };
+    let housekeeper = Housekeeper {
+        clock: clock.clone(),
+        runner: runner.clone(),
+        supervisor: supervisor.clone(),
+    };
+    let background = shutdown.tasks(Phase::Sessions);
+    background.spawn_until_cancelled("usage", OnError::Log, observer.run());
+    background.spawn_until_cancelled("housekeeping", OnError::Log, housekeeper.run());
     let session_tasks = shutdown.tasks(Phase::Sessions);
-    let session = Session::new(session::Parts {
+    let directory = match source {
+        Source::Server(identity) => {
+            let looked = looked_around(supervisor.clone());
+            session_tasks.spawn_until_cancelled("board", OnError::Log, async move {
+                looked.await;
+                ready.send_replace(true);
+            });
+            let session = Session::new(session::Parts {
+                clock: clock.clone(),
+                tasks: session_tasks.clone(),
+                data_dir: data_dir.clone(),
+                identity: *identity,
+                addresses: config.addresses,
+                supervisor: supervisor.clone(),
+                runner: runner.clone(),
+                status: status.clone(),
+                boot_id,
+            });
+            session_tasks.spawn("session", OnError::Shutdown, session.run());
+            None
+        }
+        Source::Directory(from) => {
+            let FromDirectory { config, plan, read, hangups, .. } = *from;
+            let directory = Arc::new(DirectorySource::new(config, plan, supervisor.clone()));
+            let (source, looked) = (directory.clone(), looked_around(supervisor.clone()));
+            session_tasks.spawn_until_cancelled("directory", OnError::Log, async move {
+                looked.await;
+                let ready = || {
+                    ready.send_replace(true);
+                };
+                source.follow(read, hangups, ready).await;
+            });
+            Some(directory)
+        }
+    };
+    let door = Door::new(door::Parts {
+        node_id,
+        node,
         clock,
-        tasks: session_tasks.clone(),
-        data_dir,
-        identity,
-        addresses: config.addresses,
-        supervisor,
+        shutdown: shutdown.clone(),
+        status: status.clone(),
+        supervisor: supervisor.clone(),
         runner,
-        status,
-        boot_id,
+        directory,
+        ready: is_ready,
     });
-    session_tasks.spawn("session", OnError::Shutdown, session.run());
-    Ok(())
+    let listeners = shutdown.tasks(Phase::Listeners);
+    Local::new(door.clone())
+        .start(&data_dir, &listeners)
+        .map_err(|source| AgentError::Local { path: data_dir.clone(), source })?;
+    if let Some(listening) = http {
+        http::serve(listening, door, &listeners);
+    }
+    Ok(Started { status, supervisor })
+}
+
+/// Resolves when the supervisor has repaired what a crash left: it takes wishes then, also this one
+/// which wishes for nothing. False when it is gone.
+async fn looked_around(supervisor: Supervisor) -> bool {
+    let nothing = Wishes {
+        from: Generation::ZERO,
+        to: Generation::ZERO,
+        assignments: Vec::new(),
+        unreadable: Vec::new(),
+    };
+    match supervisor.wish(nothing).await {
+        Ok(answer) => answer.await.is_ok(),
+        Err(_) => false,
+    }
+}
+
+/// Tells the service manager, where there is one, when all that should run is supervised, and from then
+/// on that the supervisor goes on answering.
+async fn tell_manager(
+    notifier: Notifier,
+    mut is_ready: watch::Receiver<bool>,
+    supervisor: Supervisor,
+    clock: Clock,
+) {
+    if notifier.is_silent() || is_ready.wait_for(|is_ready| *is_ready).await.is_err() {
+        return;
+    }
+    let counted = || match supervisor.board().services().len() {
+        1 => "supervises 1 workload".to_owned(),
+        count => format!("supervises {count} workloads"),
+    };
+    notifier.ready(&counted());
+    let Some(watchdog) = notifier.watchdog() else { return };
+    let answers = || async {
+        let is_alive = looked_around(supervisor.clone()).await;
+        notifier.status(&counted());
+        is_alive
+    };
+    watchdog.keep(clock, answers).await;
 }

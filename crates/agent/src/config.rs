@@ -4,6 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hostler_base::notify::Notifier;
+
+use crate::http::HttpConfig;
+use crate::standalone::Standalone;
+
 hostler_model::labels! {
     /// What becomes of runs when the agent is asked to stop.
     #[derive(Default)]
@@ -31,8 +36,14 @@ pub struct AgentConfig {
     /// For how long, at most.
     pub keep_for: Duration,
     pub on_stop: OnStop,
+    /// Take workloads from a directory, and from no server.
+    pub standalone: Option<Standalone>,
+    /// Serve the local HTTP API.
+    pub http: Option<HttpConfig>,
     /// How long stopping in good order may take altogether.
     pub stop_grace: Duration,
+    /// Who is told when the agent supervises, and that it still does.
+    pub notifier: Notifier,
 }
 
 impl AgentConfig {
@@ -45,7 +56,10 @@ impl AgentConfig {
             keep_runs: 2000,
             keep_for: Duration::from_hours(7 * 24),
             on_stop: OnStop::Leave,
+            standalone: None,
+            http: None,
             stop_grace: Duration::from_secs(20),
+            notifier: Notifier::silent(),
         }
     }
 }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use hostler_base::ledger::{self, Journal, Ledger, Recovery};
 use hostler_base::{Backoff, Clock, Tasks, chain};
 use hostler_engine::supervise::{AgentState, Record};
-use hostler_model::{NodeId, Timestamp};
+use hostler_model::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::status::Status;
@@ -26,8 +26,6 @@ use crate::status::Status;
 const COMPACT_BYTES: u64 = 4 * 1024 * 1024;
 /// How much larger than right after its last rewriting it may become.
 const COMPACT_FACTOR: u64 = 4;
-/// Assignments in one record of a rewritten ledger, so that no record becomes too large.
-const ASSIGNMENTS_PER_RECORD: usize = 16;
 const RETRY_MIN: Duration = Duration::from_millis(200);
 const RETRY_MAX: Duration = Duration::from_secs(15);
 const COMPLAIN_EVERY: Duration = Duration::from_secs(60);
@@ -44,7 +42,11 @@ pub(crate) struct Opened {
 }
 
 /// Opens the node's ledger and folds it.
-pub(crate) fn open(data_dir: &Path, node: NodeId, now: Timestamp) -> Result<Opened, ledger::Error> {
+pub(crate) fn open(
+    data_dir: &Path,
+    node: impl std::fmt::Display,
+    now: Timestamp,
+) -> Result<Opened, ledger::Error> {
     let opened = Journal::open(&data_dir.join(format!("ledger-{node}")), now)?;
     let mut state = AgentState::default();
     for record in &opened.records {
@@ -125,7 +127,7 @@ impl Writer {
         if bytes <= COMPACT_BYTES || bytes <= self.compacted.saturating_mul(COMPACT_FACTOR) {
             return;
         }
-        match self.ledger.rewrite(compacted(state)).await {
+        match self.ledger.rewrite(state.compacted()).await {
             Ok(()) => {
                 self.compacted = self.ledger.size().bytes;
                 tracing::debug!(before = bytes, after = self.compacted, "ledger rewritten");
@@ -139,30 +141,12 @@ impl Writer {
     }
 }
 
-/// The state's own shortest form, with large records split.
-fn compacted(state: &AgentState) -> Vec<Record> {
-    let mut records = Vec::new();
-    for record in state.compacted() {
-        match record {
-            Record::Accepted { generation, assignments }
-                if assignments.len() > ASSIGNMENTS_PER_RECORD =>
-            {
-                for some in assignments.chunks(ASSIGNMENTS_PER_RECORD) {
-                    records.push(Record::Accepted { generation, assignments: some.to_vec() });
-                }
-            }
-            other => records.push(other),
-        }
-    }
-    records
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use hostler_base::{Phase, Shutdown};
     use hostler_model::{
-        Assignment, Desired, Generation, PlacementId, RunId, WorkloadId, WorkloadSpec,
+        Assignment, Desired, Generation, NodeId, PlacementId, RunId, WorkloadId, WorkloadSpec,
     };
     use uuid::Uuid;
 
@@ -172,7 +156,7 @@ mod tests {
         let id = Uuid::from_u128(n);
         Assignment {
             placement_id: PlacementId::from_uuid(id),
-            run_id: RunId::from_uuid(id),
+            run_id: Some(RunId::from_uuid(id)),
             desired: Desired::Run,
             generation: Generation::from_u64(1),
             workload_id: WorkloadId::from_uuid(id),
@@ -180,6 +164,7 @@ mod tests {
             project_name: "default".parse().unwrap(),
             spec: WorkloadSpec::command(["true".to_owned(), "x".repeat(padding)]),
             grace: None,
+            revision: Generation::FIRST,
         }
     }
 
@@ -194,8 +179,7 @@ mod tests {
             generation: Generation::from_u64(9),
             assignments: (0..50).map(|n| assignment(n, 1)).collect(),
         });
-        let records = compacted(&state);
-        assert!(records.len() > 4);
+        let records = state.compacted();
         let mut again = AgentState::default();
         for record in &records {
             again.apply(record);

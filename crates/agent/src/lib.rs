@@ -9,6 +9,7 @@
 //! agent around them read `supervisor` first (what is done, and in which order), then `session`.
 
 mod cgroup;
+mod proc;
 mod rundir;
 mod sys;
 mod wire;
@@ -19,20 +20,30 @@ mod shim;
 pub mod output;
 pub mod runner;
 
+pub mod health;
+
 mod config;
 pub mod facts;
 pub mod identity;
 pub mod join;
-pub mod local;
 
+pub mod door;
+mod http;
+pub mod local;
+mod standalone;
+
+mod housekeeping;
 mod ledger;
 mod metrics;
 mod session;
 mod status;
 mod streams;
 mod supervisor;
+mod usage;
 
 mod agent;
 
+pub use self::http::HttpConfig;
 pub use agent::{AgentError, run};
 pub use config::{AgentConfig, OnStop};
+pub use standalone::Standalone;

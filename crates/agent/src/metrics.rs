@@ -32,7 +32,7 @@ impl Sampler {
             disk_size: disk.map_or(Bytes::ZERO, |d| d.size),
             uptime_seconds: uptime(&text("/proc/uptime")),
             runs_active: u32::try_from(runs_active).unwrap_or(u32::MAX),
-            agent_memory: resident(&text("/proc/self/statm")),
+            agent_memory: agent_memory(),
         }
     }
 
@@ -46,6 +46,11 @@ impl Sampler {
         let ratio = busy as f64 / total.max(1) as f64;
         ratio.clamp(0.0, 1.0)
     }
+}
+
+/// Resident memory of this process.
+pub(crate) fn agent_memory() -> Bytes {
+    resident(&text("/proc/self/statm"))
 }
 
 fn uptime(text: &str) -> u64 {

@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | `spec.json` | agent | what is to be run; readable only by the agent's user |
 //! | `ctl.sock` | shim | where another agent attaches, once the first one is gone |
-//! | `started.json` | shim | from here on the program may have executed; absent: it never has |
-//! | `out.000001`… | shim | output, see `output` |
+//! | `started.json` | shim | from here on the program or its first hook may have executed; absent: neither ever has |
+//! | `out.000001`… | shim | output; packed as `out.000001.gz` by the agent once closed, see `output` |
 //! | `work/` | child | working directory, when the spec names none |
 //! | `exit.json` | shim | how it ended; written once, never changed |
 //!
@@ -23,11 +23,11 @@ use std::path::Path;
 
 use std::collections::BTreeMap;
 
-use hostler_model::{RunId, Timestamp};
+use hostler_model::{Hooks, Limits, PlacementId, RunId, Timestamp};
 use rustix::fs::{Access, AtFlags, FlockOperation, Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
-use crate::wire::Identity;
+use crate::proc;
 
 pub const RUNS: &str = "runs";
 pub const SPEC: &str = "spec.json";
@@ -45,6 +45,8 @@ pub fn temporary(name: &str) -> String {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     pub run_id: RunId,
+    #[serde(default)]
+    pub placement_id: Option<PlacementId>,
     /// Of the boot under which it was prepared.
     pub boot_id: String,
     pub argv: Vec<String>,
@@ -53,8 +55,29 @@ pub struct Request {
     pub workdir: Option<String>,
     /// Another user than the agent's.
     pub user: Option<String>,
+    /// Another group than the user's own.
+    #[serde(default)]
+    pub group: Option<String>,
+    #[serde(default = "usual_umask")]
+    pub umask: u32,
+    #[serde(default)]
+    pub limits: Limits,
+    #[serde(default)]
+    pub hooks: Hooks,
     /// The agent's own user, for when no other is asked for.
     pub login: Login,
+}
+
+/// A command to run beside the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beside {
+    pub argv: Vec<String>,
+    /// Wins over the run's own.
+    pub env: BTreeMap<String, String>,
+}
+
+const fn usual_umask() -> u32 {
+    0o022
 }
 
 /// What a login would set in the environment.
@@ -85,16 +108,18 @@ pub struct StartedRecord {
     pub time: Timestamp,
     /// Absolute path of its cgroup, where it has one.
     pub cgroup: Option<String>,
+    /// Those of version 1, where it needs them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cgroups_old: Vec<String>,
+    /// Limits that this node could not put into force, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unenforced: Vec<String>,
 }
 
 impl StartedRecord {
-    pub fn identity(&self) -> Identity {
-        Identity {
-            pid: self.pid,
-            shim_pid: self.shim_pid,
-            start_ticks: self.start_ticks,
-            time: self.time,
-        }
+    /// Every cgroup it has.
+    pub fn cgroup_dirs(&self) -> impl Iterator<Item = &Path> {
+        self.cgroup.iter().chain(&self.cgroups_old).map(Path::new)
     }
 }
 
@@ -202,7 +227,5 @@ pub fn boot_id() -> io::Result<String> {
 
 /// When a process started, in clock ticks since boot; `None` when there is no such process.
 pub fn start_ticks(pid: u32) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+    proc::stat(pid).map(|stat| stat.start_ticks)
 }

@@ -5,6 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hostler_model::{Generation, Timestamp};
 
+use crate::config::OnStop;
+
 #[derive(Default)]
 pub(crate) struct Status(Mutex<Known>);
 
@@ -15,7 +17,9 @@ pub(crate) struct Known {
     pub ledger_problem: Option<String>,
     /// Where a damaged ledger was put aside, since this agent started.
     pub quarantined: Option<String>,
-    pub certificate_expires: Timestamp,
+    pub certificate_expires: Option<Timestamp>,
+    /// What is to become of runs when the agent stops, where somebody has said so since it started.
+    pub on_stop: Option<OnStop>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -62,7 +66,15 @@ impl Status {
     }
 
     pub fn set_certificate_expires(&self, time: Timestamp) {
-        self.lock().certificate_expires = time;
+        self.lock().certificate_expires = Some(time);
+    }
+
+    pub fn set_on_stop(&self, on_stop: OnStop) {
+        self.lock().on_stop = Some(on_stop);
+    }
+
+    pub fn on_stop(&self) -> Option<OnStop> {
+        self.lock().on_stop
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {

@@ -62,6 +62,7 @@ pub fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 /// Makes sure that there is a directory at `path` with this mode; creates what is missing above it
 /// with the same mode, and leaves existing parents as they are.
 pub fn create_dir(path: &Path, mode: u32) -> Result<(), Error> {
+    let was_there = path.is_dir();
     DirBuilder::new()
         .recursive(true)
         .mode(mode)
@@ -69,7 +70,7 @@ pub fn create_dir(path: &Path, mode: u32) -> Result<(), Error> {
         .map_err(failed("create directory", path))?;
     std::fs::set_permissions(path, Permissions::from_mode(mode))
         .map_err(failed("set the mode of", path))?;
-    sync_parent(path)
+    if was_there { Ok(()) } else { sync_parent(path) }
 }
 
 /// Removes the file at `path`, durably; says whether there was one.

@@ -19,6 +19,8 @@ pub mod ledger;
 
 pub mod log;
 
+pub mod notify;
+
 pub use backoff::Backoff;
 pub use chain::chain;
 pub use clock::{Clock, ManualClock};

@@ -1,7 +1,8 @@
 //! Checked conversions between messages and model types.
 
 use hostler_model::{
-    Assignment, Exit, ExitReason, Generation, Report, ReportState, Span, Timestamp,
+    Assignment, Exit, ExitReason, Generation, Origin, Report, ReportState, Span, StatusReport,
+    Timestamp,
 };
 
 use crate::v1;
@@ -22,7 +23,7 @@ fn bad(field: &'static str) -> impl Fn(&dyn std::fmt::Display) -> ConvertError {
 pub fn assignment_to_message(placement: &Assignment) -> v1::DesiredPlacement {
     v1::DesiredPlacement {
         placement_id: placement.placement_id.to_string(),
-        run_id: placement.run_id.to_string(),
+        run_id: placement.run_id.map(|run| run.to_string()).unwrap_or_default(),
         desired: placement.desired.label().to_owned(),
         desired_generation: placement.generation.get(),
         workload_id: placement.workload_id.to_string(),
@@ -30,13 +31,15 @@ pub fn assignment_to_message(placement: &Assignment) -> v1::DesiredPlacement {
         project_name: placement.project_name.to_string(),
         spec_json: serde_json::to_string(&placement.spec).expect("a spec always serialises"),
         grace_ms: placement.grace.map(Span::millis),
+        revision: placement.revision.get(),
     }
 }
 
 pub fn parse_assignment(message: v1::DesiredPlacement) -> Result<Assignment, ConvertError> {
+    let run_id = Some(message.run_id).filter(|run| !run.is_empty());
     Ok(Assignment {
         placement_id: message.placement_id.parse().map_err(|e| bad("placement_id")(&e))?,
-        run_id: message.run_id.parse().map_err(|e| bad("run_id")(&e))?,
+        run_id: run_id.map(|run| run.parse()).transpose().map_err(|e| bad("run_id")(&e))?,
         desired: message.desired.parse().map_err(|e| bad("desired")(&e))?,
         generation: Generation::from_u64(message.desired_generation),
         workload_id: message.workload_id.parse().map_err(|e| bad("workload_id")(&e))?,
@@ -44,6 +47,7 @@ pub fn parse_assignment(message: v1::DesiredPlacement) -> Result<Assignment, Con
         project_name: message.project_name.parse().map_err(|e| bad("project_name")(&e))?,
         spec: serde_json::from_str(&message.spec_json).map_err(|e| bad("spec_json")(&e))?,
         grace: message.grace_ms.map(Span::from_millis),
+        revision: Generation::from_u64(message.revision),
     })
 }
 
@@ -67,6 +71,12 @@ pub fn report_to_message(report: &Report) -> v1::Report {
         placement_id: report.placement_id.to_string(),
         generation: report.generation.get(),
         state: Some(state),
+        origin: report.origin.map(|origin| v1::Origin {
+            number: origin.number,
+            cause: origin.cause.label().to_owned(),
+            fire_micros: origin.fire.map(Timestamp::micros),
+            revision: origin.revision.get(),
+        }),
     }
 }
 
@@ -93,5 +103,31 @@ pub fn parse_report(message: v1::Report) -> Result<Report, ConvertError> {
         placement_id: message.placement_id.parse().map_err(|e| bad("placement_id")(&e))?,
         generation: Generation::from_u64(message.generation),
         state,
+        origin: message.origin.map(parse_origin).transpose()?,
+    })
+}
+
+fn parse_origin(message: v1::Origin) -> Result<Origin, ConvertError> {
+    Ok(Origin {
+        number: message.number,
+        cause: message.cause.parse().map_err(|e| bad("cause")(&e))?,
+        fire: message.fire_micros.map(Timestamp::from_micros),
+        revision: Generation::from_u64(message.revision),
+    })
+}
+
+pub fn status_to_message(report: &StatusReport) -> v1::StatusReport {
+    v1::StatusReport {
+        placement_id: report.placement_id.to_string(),
+        generation: report.generation.get(),
+        status_json: serde_json::to_string(&report.status).expect("a status always serialises"),
+    }
+}
+
+pub fn parse_status(message: v1::StatusReport) -> Result<StatusReport, ConvertError> {
+    Ok(StatusReport {
+        placement_id: message.placement_id.parse().map_err(|e| bad("placement_id")(&e))?,
+        generation: Generation::from_u64(message.generation),
+        status: serde_json::from_str(&message.status_json).map_err(|e| bad("status_json")(&e))?,
     })
 }

@@ -12,7 +12,8 @@ mod convert;
 pub mod v1;
 
 pub use convert::{
-    ConvertError, assignment_to_message, parse_assignment, parse_report, report_to_message,
+    ConvertError, assignment_to_message, parse_assignment, parse_report, parse_status,
+    report_to_message, status_to_message,
 };
 
 /// Version of the conversation; a server refuses agents it cannot understand.

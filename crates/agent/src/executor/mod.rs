@@ -38,7 +38,7 @@ pub(crate) struct Seat {
     /// Released once the shim has its run.
     pub lock: OwnedFd,
     pub runs: OwnedFd,
-    pub cgroups: Option<cgroup::Root>,
+    pub cgroups: cgroup::Root,
     pub boot_id: String,
 }
 
@@ -124,7 +124,7 @@ type Received = (Option<StartOrder>, Option<OwnedFd>);
 
 /// The next order; `None` at the end.
 fn receive(socket: &OwnedFd) -> io::Result<Option<Received>> {
-    let mut bytes = [0; 64];
+    let mut bytes = [0; StartOrder::SIZE + 1];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let message = rustix::io::retry_on_intr(|| {

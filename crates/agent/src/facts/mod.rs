@@ -146,6 +146,21 @@ fn container_engine(socket: &Path) -> Option<String> {
     parse::container_engine(&String::from_utf8_lossy(&answer))
 }
 
+/// The hottest of the machine's sensors, in degrees Celsius.
+pub(crate) fn hottest() -> Option<f64> {
+    let zones = std::fs::read_dir("/sys/class/thermal").into_iter().flatten().flatten();
+    let zones = zones.map(|zone| zone.path().join("temp"));
+    let chips = std::fs::read_dir("/sys/class/hwmon").into_iter().flatten().flatten();
+    let chips =
+        chips.flat_map(|chip| (1..=8).map(move |n| chip.path().join(format!("temp{n}_input"))));
+    zones
+        .chain(chips)
+        .filter_map(|file| text(file).trim().parse::<f64>().ok())
+        .map(|thousandths| thousandths / 1000.0)
+        .filter(|degrees| (-40.0..=150.0).contains(degrees))
+        .reduce(f64::max)
+}
+
 /// The graphics processors, when the driver's library is there and answers.
 fn gpus() -> Vec<GpuFact> {
     let Ok(nvml) = nvml_wrapper::Nvml::init() else {

@@ -2,20 +2,20 @@
 //!
 //! A reader holds no lock and may lag, stop and start again from a [`Position`]. It sees only whole
 //! frames. When the segment it stands in has been deleted it goes on with the oldest one left and
-//! reports the gap, with the number of bytes where it knows how far it had got.
+//! reports the gap, with the number of bytes where it knows how far it had got. The same goes for a
+//! segment that is damaged, or that lost its end in a power cut.
 //!
 //! Calls block on the file system only; asynchronous callers use `Runner::follow`.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use hostler_model::Timestamp;
 
+use super::segment::{self, Segment};
 use super::{
-    FRAME_HEADER, FrameHeader, FrameKind, PAYLOAD_MAX, Position, SEGMENT_HEADER, Stream,
-    segment_base, segment_name, segment_number, tail,
+    FRAME_HEADER, FrameHeader, FrameKind, PAYLOAD_MAX, Place, Position, SEGMENT_HEADER, Stream,
+    tail,
 };
 use crate::rundir;
 
@@ -54,6 +54,8 @@ pub struct Frame {
     pub stream: Stream,
     /// When the shim read it.
     pub time: Timestamp,
+    /// Where it begins.
+    pub position: Position,
     pub bytes: Vec<u8>,
 }
 
@@ -84,7 +86,9 @@ pub struct Reader {
     skip: u64,
     /// Output up to `position`, where known.
     seen: Option<u64>,
-    file: Option<(u32, File)>,
+    segment: Option<Segment>,
+    /// Whether a batch ends with the segment it is read from.
+    stops_between: bool,
 }
 
 impl Reader {
@@ -96,7 +100,8 @@ impl Reader {
             position: Position::default(),
             skip: 0,
             seen: None,
-            file: None,
+            segment: None,
+            stops_between: false,
         };
         match start {
             Start::Beginning => {}
@@ -107,7 +112,21 @@ impl Reader {
         Ok(reader)
     }
 
-    fn go_to(&mut self, place: tail::Place) {
+    /// A reader whose batches come from one segment each.
+    pub(super) fn segmentwise(dir: &Path, at: Position, streams: Streams) -> io::Result<Reader> {
+        let reader = Reader::open(dir, Start::At(at), streams)?;
+        Ok(Reader { stops_between: true, ..reader })
+    }
+
+    /// Goes on at the beginning of another segment; what lies between is passed over, not missing.
+    pub(super) fn jump_to(&mut self, segment: u32) {
+        self.position = Position { segment, offset: 0 };
+        self.skip = 0;
+        self.seen = None;
+        self.segment = None;
+    }
+
+    fn go_to(&mut self, place: Place) {
         self.position = place.position;
         self.skip = place.skip;
     }
@@ -129,6 +148,7 @@ impl Reader {
         let mut taken = 0;
         let mut has_more = true;
         let mut buffer = Vec::new();
+        let before = self.position.segment;
         while has_more && taken < limit {
             has_more = if self.open_segment(&mut items)? {
                 let window = limit.clamp(FRAME_HEADER + PAYLOAD_MAX, 1 << 20);
@@ -137,57 +157,51 @@ impl Reader {
             } else {
                 false
             };
+            if self.stops_between && self.position.segment != before {
+                break;
+            }
         }
         Ok(Batch { items, position: self.position, is_end: is_over && !has_more })
     }
 
     /// Opens the segment at the position, or the oldest later one; false when there is none.
     fn open_segment(&mut self, items: &mut Vec<Item>) -> io::Result<bool> {
-        if let Some((number, _)) = &self.file
-            && *number == self.position.segment
-        {
+        if self.segment.as_ref().is_some_and(|open| open.number() == self.position.segment) {
             return Ok(true);
         }
         loop {
             let wanted = self.position.segment;
-            let Some(number) = segments(&self.dir)?.into_iter().find(|n| *n >= wanted) else {
+            let there = segment::list(&self.dir)?;
+            let Some(number) = there.iter().copied().find(|n| *n >= wanted) else {
                 return Ok(false);
             };
-            let file = match File::open(self.dir.join(segment_name(number))) {
-                Ok(file) => file,
-                Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-                Err(e) => return Err(e),
+            let Some(mut segment) = Segment::open(&self.dir, number)? else {
+                continue;
             };
-            let mut header = [0; SEGMENT_HEADER];
-            if let Err(e) = file.read_exact_at(&mut header, 0) {
-                return match e.kind() {
-                    io::ErrorKind::UnexpectedEof => Ok(false),
-                    _ => Err(e),
-                };
-            }
-            let base = segment_base(&header).ok_or_else(|| {
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    "an output segment has an unknown format; it is from another version",
-                )
-            })?;
+            let Some(header) = segment.header()? else {
+                if there.last() == Some(&number) {
+                    return Ok(false);
+                }
+                self.position = Position { segment: number + 1, offset: 0 };
+                continue;
+            };
             if number != wanted {
                 self.skip = 0;
-                let missing = match (wanted, self.seen) {
-                    (0, _) => Some(base),
-                    (_, Some(seen)) => Some(base.saturating_sub(seen)),
-                    (_, None) => None,
-                };
-                if missing != Some(0) {
-                    items.push(Item::Gap { bytes: missing });
-                }
                 self.position = Position { segment: number, offset: 0 };
             }
             if self.position.offset < SEGMENT_HEADER as u64 {
+                let expected = if wanted == 0 { Some(0) } else { self.seen };
+                match expected {
+                    Some(seen) if header.base > seen => {
+                        items.push(Item::Gap { bytes: Some(header.base - seen) });
+                    }
+                    None if number != wanted => items.push(Item::Gap { bytes: None }),
+                    _ => {}
+                }
                 self.position.offset = SEGMENT_HEADER as u64;
-                self.seen = Some(base);
+                self.seen = Some(header.base);
             }
-            self.file = Some((number, file));
+            self.segment = Some(segment);
             return Ok(true);
         }
     }
@@ -201,18 +215,18 @@ impl Reader {
         taken: &mut usize,
         items: &mut Vec<Item>,
     ) -> io::Result<bool> {
-        let Some((_, file)) = &self.file else {
+        let Some(segment) = &mut self.segment else {
             return Ok(false);
         };
         buffer.resize(window, 0);
-        let available = read_some_at(file, buffer, self.position.offset)?;
+        let available = segment.read_at(buffer, self.position.offset)?;
         let mut rest = &buffer[..available];
         let mut any = false;
         while *taken < limit
-            && let Some(header) = FrameHeader::decode(rest)
-            && let Some(payload) = rest.get(FRAME_HEADER..FRAME_HEADER + header.length)
+            && let Some((header, payload)) = FrameHeader::split(rest)
         {
             any = true;
+            let position = self.position;
             rest = &rest[FRAME_HEADER + header.length..];
             self.position.offset += (FRAME_HEADER + header.length) as u64;
             match header.kind {
@@ -230,7 +244,8 @@ impl Reader {
                         if bytes.is_empty() {
                             continue;
                         }
-                        items.push(Item::Output(Frame { stream, time: header.time, bytes }));
+                        let time = header.time;
+                        items.push(Item::Output(Frame { stream, time, position, bytes }));
                     }
                 }
             }
@@ -249,37 +264,13 @@ impl Reader {
         items: &mut Vec<Item>,
     ) -> io::Result<bool> {
         let here = self.position.segment;
-        if !segments(&self.dir)?.into_iter().any(|n| n > here) {
+        if !segment::list(&self.dir)?.into_iter().any(|n| n > here) {
             return Ok(false);
         }
         if !self.take_frames(buffer, window, limit, taken, items)? {
             self.position = Position { segment: here + 1, offset: 0 };
-            self.file = None;
+            self.segment = None;
         }
         Ok(true)
     }
-}
-
-/// Fills the buffer from a file as far as the file goes.
-pub(super) fn read_some_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read_at(&mut buffer[filled..], offset + filled as u64) {
-            Ok(0) => break,
-            Ok(n) => filled += n,
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(filled)
-}
-
-/// The numbers of the segments that are there, ascending.
-pub(super) fn segments(dir: &Path) -> io::Result<Vec<u32>> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(dir)? {
-        found.extend(entry?.file_name().to_str().and_then(segment_number));
-    }
-    found.sort_unstable();
-    Ok(found)
 }

@@ -1,18 +1,11 @@
 //! Finding where the last bytes or lines of an output begin, newest segment first.
 
-use std::fs::File;
 use std::io;
+use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::reader::{Streams, read_some_at, segments};
-use super::{FRAME_HEADER, FrameHeader, FrameKind, Position, SEGMENT_HEADER, segment_name};
-
-/// A position, and how much of the frame there to leave out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
-    pub position: Position,
-    pub skip: u64,
-}
+use super::reader::Streams;
+use super::{Place, Position, segment};
 
 pub fn bytes(dir: &Path, streams: Streams, wanted: u64) -> io::Result<Place> {
     let mut left = wanted;
@@ -55,40 +48,30 @@ fn search(
     mut each: impl FnMut(&[u8]) -> Option<u64>,
 ) -> io::Result<Place> {
     let mut oldest = Place::default();
-    for number in segments(dir)?.into_iter().rev() {
-        let content = match File::open(dir.join(segment_name(number))) {
-            Ok(file) => read_whole(&file)?,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => break,
-            Err(e) => return Err(e),
+    for number in segment::list(dir)?.into_iter().rev() {
+        let Some(frames) = frames(dir, number, streams)? else {
+            continue;
         };
         oldest.position = Position { segment: number, offset: 0 };
-        for (offset, payload) in frames(&content, streams).into_iter().rev() {
-            if let Some(skip) = each(payload) {
-                return Ok(Place { position: Position { segment: number, offset }, skip });
+        for (position, payload) in frames.into_iter().rev() {
+            if let Some(skip) = each(&payload) {
+                return Ok(Place { position, skip });
             }
         }
     }
     Ok(oldest)
 }
 
-fn read_whole(file: &File) -> io::Result<Vec<u8>> {
-    let size = usize::try_from(file.metadata()?.len()).unwrap_or(0);
-    let mut content = vec![0; size];
-    let length = read_some_at(file, &mut content, 0)?;
-    content.truncate(length);
-    Ok(content)
-}
+type Frames = Vec<(Position, Vec<u8>)>;
 
-fn frames(content: &[u8], streams: Streams) -> Vec<(u64, &[u8])> {
+/// The frames of one segment; `None` when it is gone, or only being made.
+fn frames(dir: &Path, number: u32, streams: Streams) -> io::Result<Option<Frames>> {
     let mut found = Vec::new();
-    let mut at = SEGMENT_HEADER;
-    while let Some(header) = content.get(at..).and_then(FrameHeader::decode)
-        && let Some(payload) = content.get(at + FRAME_HEADER..at + FRAME_HEADER + header.length)
-    {
-        if matches!(header.kind, FrameKind::Output(stream) if streams.contains(stream)) {
-            found.push((at as u64, payload));
+    let header = segment::walk(dir, number, |frame| {
+        if frame.stream().is_some_and(|stream| streams.contains(stream)) {
+            found.push((frame.position, frame.payload.to_vec()));
         }
-        at += FRAME_HEADER + header.length;
-    }
-    found
+        ControlFlow::Continue(())
+    })?;
+    Ok(header.map(|_| found))
 }

@@ -1,50 +1,92 @@
 //! The writing side, inside a shim: one buffer, taken when the first output comes; one file open.
+//!
+//! A segment is closed by beginning the next: when it is full, when it is a day old (so that age
+//! limits take effect for programs that say little), and when the clock was set back (so that within
+//! a segment times only grow, and a search can tell from outside whether it has anything). Room for
+//! the next is made by deleting the oldest until what is on disk, packed or not, is within bounds.
+//! Nothing is renamed, copied or truncated on the way: what was written stays where it is.
+//!
+//! Whatever the disk refuses is dropped, counted, and told in a gap frame once there is room again.
 
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::time::Duration;
+
+use hostler_model::{LogPolicy, Timestamp};
+use rustix::fs::AtFlags;
 
 use super::{
-    FIRST, FRAME_HEADER, FrameHeader, FrameKind, PAYLOAD_MAX, Position, SEGMENT_HEADER, Stream,
-    segment_header, segment_name,
+    FIRST, FRAME_HEADER, FrameHeader, FrameKind, PAYLOAD_MAX, Position, SEGMENT_HEADER,
+    SegmentHeader, Stream, packed_name, segment_name,
 };
 use crate::rundir::{self, RunDir};
 use crate::sys;
+
+/// A segment that is older is not written to any more.
+const SEGMENT_AGE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+/// A clock that goes back by less was not set back.
+const CLOCK_SLACK: Duration = Duration::from_secs(1);
+/// Segments of a run, however small they are.
+const SEGMENTS_MAX: u32 = 1024;
+const SEGMENT_BYTES_MIN: u64 = (SEGMENT_HEADER + 2 * (FRAME_HEADER + PAYLOAD_MAX)) as u64;
+const SEGMENT_BYTES_MAX: u64 = 4 << 20;
 
 /// How much output of a run is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// A segment is not made larger than this.
     pub segment_bytes: u64,
-    /// The oldest segment beyond this number is deleted.
+    /// So many full segments may be on disk; the oldest beyond that are deleted. There can be more
+    /// of them when they are packed or were closed early.
     pub segments_max: u32,
 }
 
 impl Default for Limits {
     /// 64 MiB in 16 segments of 4 MiB.
     fn default() -> Limits {
-        Limits { segment_bytes: 4 << 20, segments_max: 16 }
+        Limits { segment_bytes: SEGMENT_BYTES_MAX, segments_max: 16 }
     }
 }
 
 impl Limits {
+    /// What a single run of a workload may keep: all that the workload may. Less than two segments
+    /// of a size that is worth a file is not possible.
+    pub fn of(policy: &LogPolicy) -> Limits {
+        let bytes = policy.max_bytes.get();
+        let segment_bytes = (bytes / 16).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_MAX);
+        let segments_max = u32::try_from(bytes / segment_bytes).unwrap_or(u32::MAX);
+        Limits { segment_bytes, segments_max }.sane()
+    }
+
     /// A segment holds at least one frame, and there are at least two segments, so that there is
     /// always something to read.
     fn sane(self) -> Limits {
         Limits {
-            segment_bytes: self
-                .segment_bytes
-                .max((SEGMENT_HEADER + 2 * (FRAME_HEADER + PAYLOAD_MAX)) as u64),
+            segment_bytes: self.segment_bytes.max(SEGMENT_BYTES_MIN),
             segments_max: self.segments_max.max(2),
         }
+    }
+
+    fn total(self) -> u64 {
+        self.segment_bytes.saturating_mul(self.segments_max.into())
     }
 }
 
 pub struct Writer {
     limits: Limits,
+    age_max: Duration,
     buffer: Vec<u8>,
     file: Option<File>,
+    /// When the open segment was begun, on the boot clock.
+    begun: Duration,
+    /// Of the last frame.
+    time: Timestamp,
+    /// The oldest segment that may still be there.
+    oldest: u32,
     /// Where the next frame goes.
     position: Position,
+    /// Which streams are in the middle of a line.
+    is_mid_line: [bool; 2],
     /// Output so far, with what was dropped.
     total: u64,
     /// Bytes dropped that no gap frame tells of yet.
@@ -55,9 +97,14 @@ impl Writer {
     pub fn new(limits: Limits) -> Writer {
         Writer {
             limits: limits.sane(),
+            age_max: SEGMENT_AGE_MAX,
             buffer: Vec::new(),
             file: None,
+            begun: Duration::ZERO,
+            time: Timestamp::EPOCH,
+            oldest: 1,
             position: Position::default(),
+            is_mid_line: [false; 2],
             total: 0,
             dropped: 0,
         }
@@ -90,7 +137,8 @@ impl Writer {
         let header = FrameHeader { kind: FrameKind::Output(stream), length, time: sys::now() };
         self.buffer[..FRAME_HEADER].copy_from_slice(&header.encode());
         let frame = std::mem::take(&mut self.buffer);
-        let is_kept = self.dropped == 0 && self.append(run, &frame);
+        let is_kept = self.dropped == 0 && self.append(run, header.time, &frame);
+        self.is_mid_line[stream.index()] = frame.last() != Some(&b'\n');
         self.buffer = frame;
         self.total += length as u64;
         if !is_kept {
@@ -112,16 +160,15 @@ impl Writer {
         let mut frame = [0; FRAME_HEADER + 8];
         frame[..FRAME_HEADER].copy_from_slice(&header.encode());
         frame[FRAME_HEADER..].copy_from_slice(&self.dropped.to_le_bytes());
-        if self.append(run, &frame) {
+        if self.append(run, header.time, &frame) {
             self.dropped = 0;
         }
     }
 
     /// Writes one frame whole, or leaves the file as it was.
-    fn append(&mut self, run: &RunDir, frame: &[u8]) -> bool {
+    fn append(&mut self, run: &RunDir, time: Timestamp, frame: &[u8]) -> bool {
         let size = frame.len() as u64;
-        let is_full = self.position.offset + size > self.limits.segment_bytes;
-        if (self.file.is_none() || is_full) && !self.begin_segment(run) {
+        if self.needs_segment(time, size) && !self.begin_segment(run) {
             return false;
         }
         let Some(file) = &self.file else {
@@ -130,6 +177,7 @@ impl Writer {
         match rustix::io::retry_on_intr(|| rustix::io::write(file, frame)) {
             Ok(n) if n == frame.len() => {
                 self.position.offset += size;
+                self.time = time;
                 true
             }
             Ok(_) | Err(_) => {
@@ -139,11 +187,17 @@ impl Writer {
         }
     }
 
+    fn needs_segment(&self, time: Timestamp, size: u64) -> bool {
+        let is_full = self.position.offset + size > self.limits.segment_bytes;
+        let has_frames = self.position.offset > SEGMENT_HEADER as u64;
+        let is_old = || sys::boottime().saturating_sub(self.begun) > self.age_max;
+        let is_set_back = time.plus(CLOCK_SLACK) < self.time;
+        self.file.is_none() || is_full || has_frames && (is_set_back || is_old())
+    }
+
     fn begin_segment(&mut self, run: &RunDir) -> bool {
         let number = self.position.segment + 1;
-        if number > self.limits.segments_max {
-            run.remove(&segment_name(number - self.limits.segments_max));
-        }
+        self.make_room(run, number);
         let name = segment_name(number);
         if name == FIRST {
             // One may be left from an earlier user of the directory.
@@ -152,14 +206,125 @@ impl Writer {
         let Ok(file) = rundir::open_empty(run, &name) else {
             return false;
         };
-        let base = self.total - self.dropped;
-        let header = segment_header(base);
-        if rustix::io::write(&file, &header) != Ok(SEGMENT_HEADER) {
+        let header = SegmentHeader {
+            base: self.total - self.dropped,
+            begins_line: self.is_mid_line.map(|is_mid_line| !is_mid_line),
+        };
+        if rustix::io::write(&file, &header.encode()) != Ok(SEGMENT_HEADER) {
             run.remove(&name);
             return false;
         }
         self.file = Some(file);
+        self.begun = sys::boottime();
         self.position = Position { segment: number, offset: SEGMENT_HEADER as u64 };
         true
+    }
+
+    /// Deletes the oldest segments until another one fits.
+    fn make_room(&mut self, run: &RunDir, number: u32) {
+        let mut kept: u64 = (self.oldest..number).map(|n| size_on_disk(run, n)).sum();
+        let allowed = self.limits.total().saturating_sub(self.limits.segment_bytes);
+        while self.oldest < number {
+            let size = size_on_disk(run, self.oldest);
+            if size > 0 && kept <= allowed && number - self.oldest < SEGMENTS_MAX {
+                return;
+            }
+            run.remove(&segment_name(self.oldest));
+            run.remove(&packed_name(self.oldest));
+            kept = kept.saturating_sub(size);
+            self.oldest += 1;
+        }
+    }
+}
+
+/// Of a segment in whichever form; 0 when it is not there.
+fn size_on_disk(run: &RunDir, number: u32) -> u64 {
+    [segment_name(number), packed_name(number)]
+        .iter()
+        .find_map(|name| rustix::fs::statat(run, name.as_str(), AtFlags::empty()).ok())
+        .and_then(|stat| u64::try_from(stat.st_size).ok())
+        .unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::tests::shelf::{Shelf, stdout_text};
+    use crate::output::{Item, Reader, Start, Streams, compress_closed, segment};
+    use hostler_model::{Bytes, Span};
+
+    #[test]
+    fn an_old_segment_is_closed_when_next_written() {
+        let mut shelf = Shelf::new(Limits::default());
+        shelf.say("one\n");
+        shelf.say("two\n");
+        assert_eq!(segment::list(shelf.path()).unwrap(), [1]);
+        shelf.writer.age_max = Duration::ZERO;
+        shelf.say("three\n");
+        shelf.say("four\n");
+        assert_eq!(segment::list(shelf.path()).unwrap(), [1, 2, 3]);
+        assert_eq!(stdout_text(shelf.path()), "one\ntwo\nthree\nfour\n");
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_begins_a_segment() {
+        let mut shelf = Shelf::new(Limits::default());
+        shelf.say("one\n");
+        shelf.writer.time = shelf.writer.time.plus(Duration::from_secs(60));
+        shelf.say("two\n");
+        shelf.say("three\n");
+        assert_eq!(segment::list(shelf.path()).unwrap(), [1, 2]);
+        assert_eq!(stdout_text(shelf.path()), "one\ntwo\nthree\n");
+    }
+
+    #[test]
+    fn small_segments_are_kept_beyond_the_number_of_full_ones() {
+        let mut shelf = Shelf::new(Limits { segment_bytes: 0, segments_max: 2 });
+        shelf.writer.age_max = Duration::ZERO;
+        for i in 0..40 {
+            shelf.say(&format!("{i}\n"));
+        }
+        assert_eq!(segment::list(shelf.path()).unwrap().len(), 40);
+        for _ in 0..16 {
+            shelf.say(&"x".repeat(60_000));
+        }
+        assert!(segment::list(shelf.path()).unwrap()[0] > 40);
+        let disk: u64 = (1..100).map(|n| size_on_disk(&shelf.run, n)).sum();
+        assert!(disk <= shelf.writer.limits.total(), "{disk}");
+    }
+
+    #[test]
+    fn packed_segments_take_less_of_the_room_and_are_deleted_in_their_turn() {
+        let mut shelf = Shelf::new(Limits { segment_bytes: 0, segments_max: 4 });
+        let chunk = "all work and no play\n".repeat(3000);
+        for _ in 0..24 {
+            shelf.say(&chunk);
+            compress_closed(shelf.path()).unwrap();
+        }
+        assert_eq!(segment::list(shelf.path()).unwrap()[0], 1);
+        assert_eq!(stdout_text(shelf.path()), chunk.repeat(24));
+        let noise: String =
+            (0..6_000_u32).map(|i| format!("{:08x}\n", i.wrapping_mul(2_654_435_761))).collect();
+        for _ in 0..100 {
+            shelf.say(&noise);
+            compress_closed(shelf.path()).unwrap();
+        }
+        let mut reader = Reader::open(shelf.path(), Start::Beginning, Streams::Both).unwrap();
+        let items = reader.read(1 << 16).unwrap().items;
+        assert!(matches!(items[0], Item::Gap { bytes: Some(n) } if n > 0), "{:?}", items[0]);
+        assert!(!shelf.path().join("out.000001.gz").exists());
+    }
+
+    #[test]
+    fn a_policy_becomes_limits() {
+        let limits = |bytes| {
+            Limits::of(&LogPolicy { max_bytes: Bytes::new(bytes), max_age: Span::from_secs(1) })
+        };
+        assert_eq!(Limits::of(&LogPolicy::default()), Limits::default());
+        assert_eq!(limits(64 << 10), Limits { segment_bytes: SEGMENT_BYTES_MIN, segments_max: 2 });
+        assert_eq!(limits(1 << 30), Limits { segment_bytes: 4 << 20, segments_max: 256 });
+        for bytes in [1 << 18, 1 << 20, 50_000_000, 1 << 40] {
+            assert!(limits(bytes).total() <= bytes.max(2 * SEGMENT_BYTES_MIN), "{bytes}");
+        }
     }
 }

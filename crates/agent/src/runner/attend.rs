@@ -5,21 +5,23 @@
 //! end of file; the run's directory then says how things stand, and the task goes on from there:
 //! connect again, send the order again, or report the end.
 
-use std::io;
-use std::os::fd::OwnedFd;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hostler_model::{Exit, ExitReason, RunId};
-use tokio::io::AsyncWriteExt;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::settle::{self, Settled};
 use super::{Ended, RunExited, Shared, StartError, Started};
 use crate::rundir::Request;
-use crate::wire::{self, Command, Event, StartOrder};
+use crate::wire::{self, Command, EXEC_FDS, Event, StartOrder};
 
 /// How often an order that was lost on its way is sent again.
 const ATTEMPTS: u32 = 5;
@@ -38,7 +40,7 @@ pub struct Attendant {
     run_id: RunId,
     /// Absent for a run that was found, not started.
     order: Option<StartOrder>,
-    commands: mpsc::Receiver<Command>,
+    commands: mpsc::Receiver<Asked>,
     output: watch::Sender<u64>,
     /// Until it is known whether the run runs.
     reply: Option<oneshot::Sender<Reply>>,
@@ -49,19 +51,31 @@ pub struct Attendant {
     is_entered: bool,
 }
 
+/// Something to pass on to a shim.
+pub struct Asked {
+    pub command: Command,
+    pub fds: Vec<OwnedFd>,
+}
+
+impl From<Command> for Asked {
+    fn from(command: Command) -> Asked {
+        Asked { command, fds: Vec::new() }
+    }
+}
+
 /// A connection to a shim.
-struct Shim {
+pub struct Shim {
     stream: UnixStream,
     buffer: Vec<u8>,
 }
 
 impl Shim {
-    fn new(stream: UnixStream) -> Shim {
+    pub fn new(stream: UnixStream) -> Shim {
         Shim { stream, buffer: Vec::new() }
     }
 
     /// The next event; `None` when the shim is gone. Loses nothing when cancelled.
-    async fn next(&mut self) -> Option<Event> {
+    pub async fn next(&mut self) -> Option<Event> {
         loop {
             match wire::take_event(&mut self.buffer) {
                 Ok(Some(event)) => return Some(event),
@@ -80,6 +94,24 @@ impl Shim {
             }
         }
     }
+
+    /// Passes something on. A shim that is gone is noticed when it is listened to.
+    async fn ask(&mut self, asked: Asked) -> io::Result<()> {
+        let bytes = asked.command.encode();
+        if asked.fds.is_empty() {
+            return self.stream.write_all(&bytes).await;
+        }
+        let fds: Vec<_> = asked.fds.iter().map(AsFd::as_fd).collect();
+        let attempt = || {
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(EXEC_FDS))];
+            let mut control = SendAncillaryBuffer::new(&mut space);
+            control.push(SendAncillaryMessage::ScmRights(&fds));
+            let parts = [IoSlice::new(&bytes)];
+            rustix::net::sendmsg(&self.stream, &parts, &mut control, SendFlags::NOSIGNAL)?;
+            Ok(())
+        };
+        self.stream.async_io(Interest::WRITABLE, attempt).await
+    }
 }
 
 impl Attendant {
@@ -87,7 +119,7 @@ impl Attendant {
         shared: Arc<Shared>,
         run_id: RunId,
         order: Option<StartOrder>,
-        commands: mpsc::Receiver<Command>,
+        commands: mpsc::Receiver<Asked>,
         output: watch::Sender<u64>,
         reply: oneshot::Sender<Reply>,
     ) -> Attendant {
@@ -164,15 +196,18 @@ impl Attendant {
             let event = tokio::select! {
                 () = cancel.cancelled() => return,
                 Some(command) = self.commands.recv() => {
-                    let _ = shim.stream.write_all(&command.encode()).await;
+                    let _ = shim.ask(command).await;
                     continue;
                 }
                 event = shim.next() => event,
             };
             match event {
-                Some(Event::Started(identity) | Event::Hello(identity)) => {
-                    let started = Started::from(identity);
-                    self.started = Some(started);
+                Some(Event::Started(greeting) | Event::Hello(greeting)) => {
+                    if let Some(handle) = self.shared.live().get_mut(&self.run_id) {
+                        handle.version = Some(greeting.version);
+                    }
+                    let started = Started::from(greeting);
+                    self.started = Some(started.clone());
                     self.answer(Reply::Running(started)).await;
                 }
                 Some(Event::AlreadyStarted) => {
@@ -183,9 +218,9 @@ impl Attendant {
                     let e = StartError::Refused(why);
                     return self.answer(Reply::NotStarted(e)).await;
                 }
-                Some(Event::Exited(exit)) => self.end(exit, self.started).await,
+                Some(Event::Exited(exit)) => self.end(exit, self.started.clone()).await,
                 Some(Event::Output) => self.output.send_modify(|count| *count += 1),
-                Some(Event::Unknown) => {}
+                Some(Event::ExecEnded(_) | Event::ExecRefused(_) | Event::Unknown) => {}
                 None if self.is_over => return,
                 None => match self.look().await {
                     Some(again) => shim = again,
@@ -229,7 +264,7 @@ impl Attendant {
     async fn start_again(&mut self) -> Option<Shim> {
         if self.reply.is_none() {
             let exit = settle::vanished("its supervisor was killed and its records were removed");
-            self.end(exit, self.started).await;
+            self.end(exit, self.started.clone()).await;
             return None;
         }
         self.attempts += 1;
@@ -255,7 +290,7 @@ impl Attendant {
         }
         let started = started.filter(|_| exit.reason != ExitReason::StartFailed);
         if let Some(handle) = self.shared.live().get_mut(&self.run_id) {
-            handle.ended = Some(Ended { exit: exit.clone(), started });
+            handle.ended = Some(Ended { exit: exit.clone(), started: started.clone() });
         }
         if self.reply.is_some() {
             self.answer(Reply::Ended { exit, started }).await;

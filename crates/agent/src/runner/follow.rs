@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use hostler_model::RunId;
 
-use super::{Shared, blocking};
-use crate::output::{Batch, Reader, Start, Streams};
+use super::{Runner, Shared, blocking};
+use crate::output::{Batch, Position, Reader, Start, Streams};
 use crate::wire::Command;
 
 const BATCH: usize = 256 * 1024;
@@ -76,14 +76,27 @@ impl Follower {
     }
 
     async fn wait(&self, seen: &Batch) {
-        let handle = (self.shared.live().get(&self.run_id))
-            .map(|handle| (handle.commands.clone(), handle.output.clone()));
-        let Some((commands, mut output)) = handle else {
-            return;
-        };
-        output.borrow_and_update();
-        let watch = Command::Watch { segment: seen.position.segment, offset: seen.position.offset };
-        let _ = commands.try_send(watch);
-        let _ = tokio::time::timeout(LOOK_AGAIN, output.changed()).await;
+        wait_for_output(&self.shared, self.run_id, seen.position).await;
     }
+}
+
+impl Runner {
+    /// Waits until a run may have output beyond `position`, a second at most. False, and at once,
+    /// when the run is not attended to: it is over, or was never started.
+    pub async fn wait_for_output(&self, run_id: RunId, position: Position) -> bool {
+        wait_for_output(self.shared(), run_id, position).await
+    }
+}
+
+async fn wait_for_output(shared: &Shared, run_id: RunId, position: Position) -> bool {
+    let handle =
+        (shared.live().get(&run_id)).map(|handle| (handle.commands.clone(), handle.output.clone()));
+    let Some((commands, mut output)) = handle else {
+        return false;
+    };
+    output.borrow_and_update();
+    let watch = Command::Watch { segment: position.segment, offset: position.offset };
+    let _ = commands.try_send(watch.into());
+    let _ = tokio::time::timeout(LOOK_AGAIN, output.changed()).await;
+    true
 }

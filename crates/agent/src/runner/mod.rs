@@ -3,7 +3,8 @@
 //! A [`Runner`] keeps one executor process alive, has it start runs, and holds one socket to every
 //! shim. Everything a run is lies in its directory and its shim; the runner only remembers whom it is
 //! connected to, so that dropping it (or killing the agent) loses nothing, and a new runner on the
-//! same data directory finds it all again with [`Runner::recover`].
+//! same data directory finds it all again with [`Runner::recover`]. Commands beside a run (`exec`) are
+//! carried out by its shim; what it uses (`usage`) is read from the kernel.
 //!
 //! Promises to the caller:
 //! - a run id is executed at most once, whatever is killed and however often it is asked for;
@@ -12,10 +13,13 @@
 //! - nothing is forgotten on disk until [`Runner::forget`].
 
 mod attend;
+mod error;
+mod exec;
 mod executor;
 mod follow;
 mod settle;
 mod spare;
+mod usage;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -25,19 +29,26 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hostler_model::{Exit, Name, RunId, Span, StopSignal, Timestamp, WorkloadSpec};
+use hostler_model::{
+    Exit, LogPolicy, Name, PlacementId, RunId, Span, StopSignal, Timestamp, WorkloadSpec,
+};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::output::{Limits, Reader, Start, Streams};
-use crate::rundir::{self, Login, Request};
-use crate::wire::{Command, Identity, StartOrder};
-use attend::{Attendant, Reply};
+use crate::proc::MARKER;
+use crate::rundir::{self, Login, Request, StartedRecord};
+use crate::wire::{Bounds, Command, Greeting, HookTimes, StartOrder};
+use attend::{Asked, Attendant, Reply};
 use settle::Settled;
 
+pub use crate::wire::ExecEnd;
+pub use error::{ExecError, ForgetError, RunnerError, StartError, StopError};
+pub use exec::Exec;
 pub use executor::ExecutorError;
 pub use follow::Follower;
+pub use usage::Usage;
 
 /// How long a shim may take to greet an agent; one that takes longer is attended to all the same.
 const HELLO: Duration = Duration::from_secs(5);
@@ -71,6 +82,8 @@ impl Config {
 #[derive(Clone, Debug)]
 pub struct StartRun {
     pub run_id: RunId,
+    /// Remembered with the run, so that it can be told whose it is when nothing else knows.
+    pub placement_id: PlacementId,
     pub spec: WorkloadSpec,
     pub task: Name,
     pub project: Name,
@@ -80,15 +93,25 @@ pub struct StartRun {
 }
 
 /// A program that runs, or ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Started {
     pub pid: u32,
     pub time: Timestamp,
+    /// Limits that this node could not put into force, such as `cpuWeight: this node has no cpu
+    /// controller`.
+    pub unenforced: Vec<String>,
 }
 
-impl From<Identity> for Started {
-    fn from(identity: Identity) -> Started {
-        Started { pid: identity.pid, time: identity.time }
+impl From<Greeting> for Started {
+    fn from(greeting: Greeting) -> Started {
+        let Greeting { identity, unenforced, .. } = greeting;
+        Started { pid: identity.pid, time: identity.time, unenforced }
+    }
+}
+
+impl From<StartedRecord> for Started {
+    fn from(record: StartedRecord) -> Started {
+        Started { pid: record.pid, time: record.time, unenforced: record.unenforced }
     }
 }
 
@@ -105,6 +128,8 @@ pub struct RunExited {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recovered {
     pub run_id: RunId,
+    /// Whose it is, as far as it says.
+    pub placement_id: Option<PlacementId>,
     pub state: RecoveredState,
 }
 
@@ -117,57 +142,6 @@ pub enum RecoveredState {
     Exited { exit: Exit, started: Option<Started> },
     /// It was prepared, in this boot, and certainly never executed: it may be started.
     NeverStarted,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum RunnerError {
-    #[error("the data directory {} cannot be used; check that it exists and that the agent may write there", path.display())]
-    DataDir {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("the executor does not start")]
-    Executor(#[from] ExecutorError),
-    #[error("the kernel's boot id cannot be read; is /proc mounted?")]
-    BootId(#[source] io::Error),
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error("run {0} was started before and is never started twice; recover it instead")]
-    AlreadyStarted(RunId),
-    /// It has its exit on disk like any other run; no [`RunExited`] follows.
-    #[error("the program could not be started: {}", exit.message.as_deref().unwrap_or("no reason known"))]
-    Failed { exit: Exit },
-    #[error("{0}; it may be tried again")]
-    Refused(String),
-    #[error(
-        "the run's directory cannot be prepared; free space or rights on the data directory are the usual causes"
-    )]
-    Prepare(#[source] io::Error),
-    #[error("no executor could be started within {} s; nothing can be started until it can, see the agent's log", executor::PATIENCE.as_secs())]
-    ExecutorGone,
-    #[error("the agent is shutting down; the next one can start the run")]
-    ShuttingDown,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum StopError {
-    #[error("run {0} is not running here")]
-    NotRunning(RunId),
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum ForgetError {
-    #[error("run {0} is still running; stop it first")]
-    Running(RunId),
-    #[error("the directory of run {run_id} cannot be removed")]
-    Io {
-        run_id: RunId,
-        #[source]
-        source: io::Error,
-    },
 }
 
 /// Starts runs and keeps in touch with them. Cheap to clone; the last clone to go lets all go.
@@ -203,7 +177,11 @@ struct Shared {
 
 /// How to reach the task that attends to a run.
 struct Handle {
-    commands: mpsc::Sender<Command>,
+    commands: mpsc::Sender<Asked>,
+    /// What its shim can do, once it has said.
+    version: Option<u32>,
+    /// What is on record of its start, once somebody has looked.
+    record: Option<Arc<StartedRecord>>,
     /// Counts the shim's notices of output; closes when the task ends.
     output: watch::Receiver<u64>,
     /// How it ended, while the task is still winding up.
@@ -229,7 +207,7 @@ impl Shared {
         match self.live().entry(run_id) {
             std::collections::hash_map::Entry::Occupied(_) => return None,
             std::collections::hash_map::Entry::Vacant(free) => {
-                free.insert(Handle { commands, output, ended: None })
+                free.insert(Handle { commands, version: None, record: None, output, ended: None })
             }
         };
         let attendant = Attendant::new(self.clone(), run_id, order, asked, notices, reply);
@@ -239,7 +217,8 @@ impl Shared {
     /// What is on record of its start.
     async fn started(&self, run_id: RunId) -> io::Result<Option<Started>> {
         let path = self.runs.join(run_id.to_string());
-        blocking(move || settle::started_at(&path)).await
+        let record = blocking(move || settle::record_at(&path)).await?;
+        Ok(record.map(Started::from))
     }
 
     async fn settle(&self, run_id: RunId) -> io::Result<Settled> {
@@ -302,13 +281,19 @@ impl Runner {
     pub async fn start_run(&self, start: StartRun) -> Result<Started, StartError> {
         let run_id = start.run_id;
         let shared = self.shared();
+        let output = match &start.spec.logs {
+            policy if *policy == LogPolicy::default() => shared.config.output,
+            policy => Limits::of(policy),
+        };
         let order = StartOrder {
             run_id,
             timeout_ms: start.spec.timeout.map_or(0, Span::millis),
             signal: start.spec.stop.signal.number(),
             grace_ms: start.spec.stop.grace.millis(),
-            segment_bytes: shared.config.output.segment_bytes,
-            segments_max: shared.config.output.segments_max,
+            segment_bytes: output.segment_bytes,
+            segments_max: output.segments_max,
+            bounds: Bounds::of(&start.spec.limits),
+            hooks: HookTimes::of(&start.spec.hooks),
         };
         let Entered { attendant, answer } =
             shared.enter(run_id, Some(order)).ok_or(StartError::AlreadyStarted(run_id))?;
@@ -331,11 +316,34 @@ impl Runner {
         let mut recovered = Vec::with_capacity(found.len());
         for run_id in found {
             match self.recover_one(run_id).await {
-                Ok(state) => recovered.extend(state.map(|state| Recovered { run_id, state })),
+                Ok(state) => {
+                    let placement_id = settle::placement_of(&shared.runs, run_id);
+                    let found = state.map(|state| Recovered { run_id, placement_id, state });
+                    recovered.extend(found);
+                }
                 Err(error) => tracing::error!(run = %run_id, %error, "run cannot be examined"),
             }
         }
         Ok(recovered)
+    }
+
+    /// Every run that has a directory, oldest first, and whose it is as far as it says.
+    pub async fn kept_runs(&self) -> io::Result<Vec<(RunId, Option<PlacementId>)>> {
+        let runs = self.shared().runs.clone();
+        blocking(move || {
+            let found = settle::list(&runs)?;
+            let whose = found.into_iter().map(|run| (run, settle::placement_of(&runs, run)));
+            Ok(whose.collect())
+        })
+        .await
+    }
+
+    /// Computes on a thread where blocking does no harm.
+    pub async fn apart<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        blocking(move || Ok(work())).await.ok()
     }
 
     /// The same for one run; `None` when it lives and is attended to already.
@@ -350,6 +358,10 @@ impl Runner {
         match shared.settle(run_id).await {
             Ok(Settled::Live(stream)) => {
                 shared.tasks.spawn(attendant.resume(stream));
+                let path = self.run_dir(run_id);
+                if let Err(error) = blocking(move || settle::renew_limits(&path)).await {
+                    tracing::warn!(run = %run_id, %error, "limits cannot be renewed");
+                }
             }
             Ok(Settled::Stuck { started }) => {
                 shared.tasks.spawn(attendant.search());
@@ -387,7 +399,7 @@ impl Runner {
             _ => return Err(StopError::NotRunning(run_id)),
         };
         let command = Command::Stop { signal: signal.number(), grace_ms: grace.millis() };
-        let sent = commands.send(command).await;
+        let sent = commands.send(command.into()).await;
         sent.map_err(|_| StopError::NotRunning(run_id))
     }
 
@@ -399,7 +411,7 @@ impl Runner {
             None => None,
         };
         if let Some((commands, mut output)) = attended {
-            let _ = commands.send(Command::Recorded).await;
+            let _ = commands.send(Command::Recorded.into()).await;
             let gone = async { while output.changed().await.is_ok() {} };
             let _ = tokio::time::timeout(Duration::from_secs(5), gone).await;
         }
@@ -450,21 +462,27 @@ impl Runner {
 }
 
 fn request(shared: &Shared, start: StartRun) -> Request {
-    let mut env = start.spec.env;
+    let mut env = start.spec.env.clone();
     env.extend(start.env);
     env.extend([
         ("HOSTLER_TASK".to_owned(), start.task.to_string()),
+        ("HOSTLER_WORKLOAD".to_owned(), start.task.to_string()),
         ("HOSTLER_PROJECT".to_owned(), start.project.to_string()),
         ("HOSTLER_NODE".to_owned(), start.node.to_string()),
-        ("HOSTLER_RUN".to_owned(), start.run_id.to_string()),
+        (MARKER.to_owned(), start.run_id.to_string()),
     ]);
     Request {
         run_id: start.run_id,
+        placement_id: Some(start.placement_id),
         boot_id: shared.boot_id.clone(),
-        argv: start.spec.command,
+        argv: start.spec.argv().into_owned(),
         env,
+        umask: start.spec.umask_bits(),
         workdir: start.spec.workdir,
         user: start.spec.user.filter(|name| *name != shared.login.name),
+        group: start.spec.group,
+        limits: start.spec.limits,
+        hooks: start.spec.hooks,
         login: shared.login.clone(),
     }
 }

@@ -8,13 +8,14 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use hostler_model::{Exit, ExitReason, RunId};
+use hostler_model::{Exit, ExitReason, PlacementId, RunId};
 use rustix::process::{Pid, PidfdFlags};
 
 use super::spare::{self, Spares};
 use super::{StartError, Started};
 use crate::rundir::{self, Request, RunDir, StartedRecord};
-use crate::{cgroup, sys};
+use crate::wire::Bounds;
+use crate::{cgroup, proc, sys};
 
 /// How long a shim that lives may take to listen, or one that ends to be gone.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -56,7 +57,7 @@ pub fn settle(path: &Path, boot_id: &str) -> io::Result<Settled> {
         if dir.try_lock()? {
             return match read_exit(&dir)? {
                 Some(ended) => Ok(ended),
-                None => conclude(&dir, boot_id),
+                None => conclude(&dir, run_id(path), boot_id),
             };
         }
         if sys::boottime() > deadline {
@@ -64,6 +65,10 @@ pub fn settle(path: &Path, boot_id: &str) -> io::Result<Settled> {
         }
         sys::poll(&mut [], Some(STEP));
     }
+}
+
+fn run_id(path: &Path) -> Option<RunId> {
+    path.file_name()?.to_str()?.parse().ok()
 }
 
 fn read_exit(dir: &RunDir) -> io::Result<Option<Settled>> {
@@ -81,11 +86,23 @@ fn record(dir: &RunDir) -> Option<StartedRecord> {
 }
 
 fn started(dir: &RunDir) -> Option<Started> {
-    record(dir).map(|record| record.identity().into())
+    record(dir).map(Started::from)
 }
 
-pub fn started_at(path: &Path) -> io::Result<Option<Started>> {
-    Ok(started(&RunDir::open_path(path)?))
+pub fn record_at(path: &Path) -> io::Result<Option<StartedRecord>> {
+    Ok(record(&RunDir::open_path(path)?))
+}
+
+/// Makes sure that the limits of a run that was found alive are still in force.
+pub fn renew_limits(path: &Path) -> io::Result<()> {
+    let dir = RunDir::open_path(path)?;
+    let request: Option<Request> = dir.read_json(rundir::SPEC)?;
+    let bounds = request.map(|request| Bounds::of(&request.limits)).unwrap_or_default();
+    let group = record(&dir).and_then(|record| record.cgroup).filter(|_| !bounds.is_none());
+    if let Some(group) = group {
+        cgroup::renew(Path::new(&group), &bounds);
+    }
+    Ok(())
 }
 
 pub fn vanished(message: &str) -> Exit {
@@ -99,36 +116,43 @@ pub fn vanished(message: &str) -> Exit {
 }
 
 /// Nobody acts for the run, and it has no exit. We hold its lock.
-fn conclude(dir: &RunDir, boot_id: &str) -> io::Result<Settled> {
+fn conclude(dir: &RunDir, run_id: Option<RunId>, boot_id: &str) -> io::Result<Settled> {
     let message = if dir.has(rundir::STARTED) {
         match record(dir) {
-            Some(record) if record.boot_id == boot_id => {
-                end_orphans(&record);
-                "its supervisor was killed; what was left of it has been ended"
+            Some(record) if record.boot_id == boot_id => match end_orphans(&record, run_id) {
+                0 => "its supervisor was killed; nothing of it was left".to_owned(),
+                1 => "its supervisor was killed; the process that was left of it has been ended"
+                    .to_owned(),
+                n => format!(
+                    "its supervisor was killed; the {n} processes that were left of it have been ended"
+                ),
+            },
+            Some(_) => "the node rebooted while it ran".to_owned(),
+            None => {
+                "the record of its start is damaged; the node lost power while it ran".to_owned()
             }
-            Some(_) => "the node rebooted while it ran",
-            None => "the record of its start is damaged; the node lost power while it ran",
         }
     } else {
         match dir.read_json::<Request>(rundir::SPEC) {
-            Ok(Some(request)) if request.boot_id == boot_id => return Ok(Settled::NeverStarted),
-            _ => "the node rebooted while it was being started; it may have run",
+            Ok(Some(request)) if request.boot_id == boot_id => {
+                cgroup::sweep(request.run_id);
+                return Ok(Settled::NeverStarted);
+            }
+            _ => "the node rebooted while it was being started; it may have run".to_owned(),
         }
     };
-    let exit = vanished(message);
+    let exit = vanished(&message);
     let file = dir.write(rundir::EXIT, &serde_json::to_vec(&exit)?)?;
     dir.sync(&file)?;
     dir.remove(rundir::SOCKET);
     Ok(Settled::Ended { exit, started: started(dir) })
 }
 
-/// Kills what a dead shim left running: through its cgroup, and through a pidfd that is known to be
-/// the very process, never through a number alone.
-fn end_orphans(record: &StartedRecord) {
-    let cgroup = record.cgroup.as_deref().map(Path::new);
-    if let Some(path) = cgroup {
-        cgroup::kill(path);
-    }
+/// Kills what a dead shim left running: everything in its cgroups, the program through a pidfd that is
+/// known to be the very process, and, where no cgroup held it all together, whatever carries the
+/// run's mark. Never anything by a number alone. How many processes there were.
+fn end_orphans(record: &StartedRecord, run_id: Option<RunId>) -> usize {
+    let mut count = cgroup::end(record.cgroup_dirs());
     let pid = i32::try_from(record.pid).ok().and_then(Pid::from_raw);
     let pidfd = pid.and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
     if let Some(pidfd) = pidfd
@@ -136,11 +160,33 @@ fn end_orphans(record: &StartedRecord) {
     {
         let _ = sys::kill_by_pidfd(pidfd.as_fd());
         sys::poll(&mut [sys::Slot::reading(Some(&pidfd))], Some(PATIENCE));
+        count = count.max(1);
     }
+    if let Some(run_id) = run_id.filter(|_| record.cgroup.is_none()) {
+        count += end_marked(run_id);
+    }
+    count
+}
+
+fn end_marked(run_id: RunId) -> usize {
+    let is_alive = |pid: u32| proc::stat(pid).is_some_and(|stat| stat.state != 'Z');
+    let is_meant = |pid: u32| is_alive(pid) && proc::is_marked(pid, run_id);
+    let mut ended = std::collections::HashSet::new();
     let deadline = sys::boottime() + PATIENCE;
-    while cgroup.is_some_and(|path| !cgroup::remove(path)) && sys::boottime() < deadline {
+    loop {
+        let found: Vec<u32> = proc::all().filter(|pid| is_meant(*pid)).collect();
+        if found.is_empty() || sys::boottime() > deadline {
+            return ended.len();
+        }
+        ended.extend(found.into_iter().filter(|pid| proc::kill_if(*pid, is_meant)));
         sys::poll(&mut [], Some(STEP));
     }
+}
+
+/// Whose a run is, as far as it says.
+pub fn placement_of(runs: &Path, run_id: RunId) -> Option<PlacementId> {
+    let run = RunDir::open_path(&runs.join(run_id.to_string())).ok()?;
+    run.read_json::<Request>(rundir::SPEC).ok().flatten()?.placement_id
 }
 
 /// Every run that has a directory. Clears away what was being made when an agent died.

@@ -13,6 +13,7 @@
 
 mod link;
 mod renewal;
+mod stream;
 mod talk;
 
 use std::path::PathBuf;

@@ -6,24 +6,22 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::FuturesOrdered;
-use hostler_base::shutdown::TaskHandle;
 use hostler_base::{OnError, Tasks, chain};
-use hostler_model::{Code, Generation, WorkloadSpec};
+use hostler_model::{Generation, WorkloadSpec};
 use hostler_proto::v1::{self, agent_message, server_message};
-use hostler_proto::{ConvertError, parse_assignment, report_to_message};
+use hostler_proto::{ConvertError, parse_assignment, report_to_message, status_to_message};
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::Streaming;
 
+use super::stream::OpenStream;
 use super::{End, Session, link};
-use crate::streams::{Credit, OutputStream};
-use crate::supervisor::{Ack, Supervisor, Taken, Unreadable, Wishes};
+use crate::supervisor::{Ack, StatusAck, Supervisor, Taken, Unreadable, Wishes};
 
 /// How long a connection and a server's first word may take.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -38,7 +36,6 @@ const METRICS_EVERY: Duration = Duration::from_secs(10);
 const SILENT_BEATS: u32 = 3;
 const OUTBOUND_QUEUED: usize = 16;
 const FORWARD_QUEUED: usize = 64;
-const STREAMS_MAX: usize = 256;
 /// How long open streams may delay connecting again with a renewed certificate.
 const RENEWED_LINGER: Duration = Duration::from_secs(30);
 
@@ -53,22 +50,18 @@ struct Opened {
 enum Forward {
     Wishes(Wishes),
     Acks(Vec<Ack>),
-}
-
-pub(super) struct OpenStream {
-    credit: Arc<Credit>,
-    pub(super) task: TaskHandle,
+    StatusAcks(Vec<StatusAck>),
 }
 
 /// The state of one conversation.
 pub(super) struct Talk {
     /// Where this server was reached.
     address: String,
-    outbound: mpsc::Sender<v1::AgentMessage>,
+    pub(super) outbound: mpsc::Sender<v1::AgentMessage>,
     forward: mpsc::Sender<Forward>,
     /// Cancelled when the supervisor finds a gap.
     gap: CancellationToken,
-    scope: Tasks,
+    pub(super) scope: Tasks,
     pub(super) streams: HashMap<u64, OpenStream>,
     heard: Duration,
     measured: Option<Duration>,
@@ -266,6 +259,14 @@ impl Session {
                 });
                 self.forward(talk, Forward::Acks(acks.collect())).await
             }
+            server_message::Body::StatusAcks(acks) => {
+                let acks = acks.acks.into_iter().filter_map(|ack| {
+                    let placement = ack.placement_id.parse().ok()?;
+                    let generation = Generation::from_u64(ack.generation);
+                    Some(StatusAck { placement, generation, is_unknown: ack.unknown })
+                });
+                self.forward(talk, Forward::StatusAcks(acks.collect())).await
+            }
             server_message::Body::StreamOpen(open) => self.open_stream(talk, open).await,
             server_message::Body::StreamCredit(credit) => {
                 if let Some(stream) = talk.streams.get(&credit.stream_id) {
@@ -310,9 +311,16 @@ impl Session {
     async fn send_reports(&self, talk: &Talk) -> Result<(), End> {
         let outbox = self.supervisor.outbox();
         while !outbox.is_empty() {
-            let reports = outbox.take(REPORTS_MAX);
-            let reports = reports.iter().map(report_to_message).collect();
-            self.send(talk, agent_message::Body::Reports(v1::Reports { reports })).await?;
+            let reports: Vec<_> = outbox.take(REPORTS_MAX).iter().map(report_to_message).collect();
+            if !reports.is_empty() {
+                self.send(talk, agent_message::Body::Reports(v1::Reports { reports })).await?;
+            }
+            let reports: Vec<_> =
+                outbox.take_statuses(REPORTS_MAX).iter().map(status_to_message).collect();
+            if !reports.is_empty() {
+                let statuses = v1::StatusReports { reports };
+                self.send(talk, agent_message::Body::StatusReports(statuses)).await?;
+            }
         }
         Ok(())
     }
@@ -343,41 +351,6 @@ impl Session {
             _ => Ok(()),
         }
     }
-
-    async fn open_stream(&self, talk: &mut Talk, open: v1::StreamOpen) -> Result<(), End> {
-        let id = open.stream_id;
-        talk.streams.retain(|_, stream| !stream.task.is_ended());
-        let refuse = |code: Code, detail: &str| v1::StreamEnd {
-            stream_id: id,
-            error_code: code.label().to_owned(),
-            error_detail: detail.to_owned(),
-            complete: false,
-        };
-        let Some(v1::stream_open::What::Output(request)) = open.what else {
-            let end = refuse(Code::Invalid, "this agent does not know such streams, upgrade it");
-            return self.send(talk, agent_message::Body::StreamEnd(end)).await;
-        };
-        if talk.streams.len() >= STREAMS_MAX {
-            let end = refuse(Code::Unavailable, "too many streams of this node are open");
-            return self.send(talk, agent_message::Body::StreamEnd(end)).await;
-        }
-        let credit = Credit::new(open.window);
-        let stream = OutputStream {
-            id,
-            request,
-            window: open.window,
-            credit: credit.clone(),
-            outbound: talk.outbound.clone(),
-            runner: self.runner.clone(),
-            supervisor: self.supervisor.clone(),
-            tasks: talk.scope.clone(),
-        };
-        let task = talk.scope.spawn_until_cancelled("output stream", OnError::Log, stream.run());
-        if let Some(before) = talk.streams.insert(id, OpenStream { credit, task }) {
-            before.task.abort();
-        }
-        Ok(())
-    }
 }
 
 fn refused(refusal: v1::Refusal) -> End {
@@ -400,6 +373,7 @@ async fn pass_on(
                         supervisor.wish(wishes).await.map(|answer| answers.push_back(answer))
                     }
                     Some(Forward::Acks(acks)) => supervisor.acknowledge(acks).await,
+                    Some(Forward::StatusAcks(acks)) => supervisor.acknowledge_statuses(acks).await,
                     None => return,
                 };
                 if given.is_err() {
@@ -462,6 +436,7 @@ mod tests {
             project_name: "default".into(),
             spec_json: spec_json.into(),
             grace_ms: None,
+            revision: 1,
         }
     }
 

@@ -1,33 +1,68 @@
-//! The child between fork and exec: it becomes the program, or says in words why it cannot.
+//! The child between fork and exec: it becomes the program (or a command beside it), or says in words
+//! why it cannot.
 //!
 //! It is a copy of the shim with one thread, so ordinary code may run here, and whatever memory that
 //! takes is gone with the exec: reading the spec and looking up users happens here and not in the
 //! shim, which has to stay small.
 //!
-//! All preparation comes before the gate, the exec after it. Words go back over the gate socket,
-//! which closes itself on exec: silence means success.
+//! All preparation comes before the gate, the exec after it; only the program itself waits there.
+//! Words go back over a socket, which closes itself on exec: silence means success.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fmt::Display;
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use nix::errno::Errno;
-use nix::unistd::{Gid, Uid, User};
+use nix::unistd::{Gid, Group, Uid, User};
 use rustix::fs::{Mode, OFlags};
+use rustix::process::{Resource, Rlimit};
 
-use crate::rundir::{self, Login, Request, RunDir};
-use crate::sys;
+use super::program::Program;
+use crate::cgroup::Confinement;
+use crate::rundir::{self, Beside, Login, Request, RunDir};
+use crate::sys::{self, Ended};
+use crate::wire::HookKind;
 
 pub const MESSAGE_MAX: usize = 1024;
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-pub fn become_program(run: &RunDir, gate: OwnedFd, stdout: &OwnedFd, stderr: &OwnedFd) -> ! {
+/// What the child is to become.
+pub enum Role<'a> {
+    Program,
+    /// With how the program ended, where it has.
+    Hook(HookKind, Option<Ended>),
+    /// The file that says what to run.
+    Exec(BorrowedFd<'a>),
+}
+
+#[derive(Clone, Copy)]
+pub struct Streams<'a> {
+    /// Nothing when absent.
+    pub stdin: Option<BorrowedFd<'a>>,
+    pub stdout: BorrowedFd<'a>,
+    pub stderr: BorrowedFd<'a>,
+}
+
+/// Where the child belongs.
+pub struct Place<'a> {
+    pub run: &'a RunDir,
+    pub confinement: &'a Confinement,
+}
+
+pub fn become_program(
+    place: &Place<'_>,
+    role: &Role<'_>,
+    streams: Streams<'_>,
+    gate: OwnedFd,
+) -> ! {
     let attempt = AssertUnwindSafe(|| {
-        let program = prepare(run, stdout, stderr)?;
-        pass(&gate);
+        let program = prepare(place, role, streams)?;
+        if matches!(role, Role::Program) {
+            pass(&gate);
+        }
         Err(program.exec())
     });
     let why = match catch_unwind(attempt) {
@@ -40,7 +75,8 @@ pub fn become_program(run: &RunDir, gate: OwnedFd, stdout: &OwnedFd, stderr: &Ow
     sys::exit_now(127)
 }
 
-/// Waits until `started.json` is written. When the shim dies before, nothing is executed.
+/// Waits until `started.json` is written and the first hook has succeeded. When the shim dies before,
+/// nothing is executed.
 fn pass(gate: &OwnedFd) {
     let mut byte = [0; 1];
     match rustix::io::retry_on_intr(|| rustix::io::read(gate, &mut byte)) {
@@ -49,35 +85,34 @@ fn pass(gate: &OwnedFd) {
     }
 }
 
-struct Program {
-    request: Request,
-    argv: Vec<CString>,
-    env: Vec<CString>,
-    path: String,
-}
-
-fn prepare(run: &RunDir, stdout: &OwnedFd, stderr: &OwnedFd) -> Result<Program, String> {
-    let request: Request = run
+fn prepare(place: &Place<'_>, role: &Role<'_>, streams: Streams<'_>) -> Result<Program, String> {
+    let request: Request = place
+        .run
         .read_json(rundir::SPEC)
         .map_err(|e| format!("the run's spec cannot be read: {e}"))?
         .ok_or("the run's spec is missing")?;
-    let user = request.user.as_deref().map(find_user).transpose()?;
+    let Beside { argv, env: extra } = command(&request, role)?;
+    let account = Account::find(&request)?;
 
+    place.confinement.enter_old().map_err(failed("the run's limits cannot be entered"))?;
     rustix::process::setsid().map_err(failed("a new session cannot be made"))?;
     sys::default_signals();
     sys::unblock_signals().map_err(failed("signals cannot be reset"))?;
-    sys::redirect(stdout.as_fd(), 1).map_err(failed("output cannot be connected"))?;
-    sys::redirect(stderr.as_fd(), 2).map_err(failed("output cannot be connected"))?;
+    let given = [(streams.stdin, 0), (Some(streams.stdout), 1), (Some(streams.stderr), 2)];
+    for (source, target) in given {
+        if let Some(source) = source {
+            sys::redirect(source, target)
+                .map_err(failed("input and output cannot be connected"))?;
+        }
+    }
     sys::close_all_on_exec();
 
     let scratch = match request.workdir {
-        None => Some(make_scratch(run, user.as_ref())?),
+        None => Some(make_scratch(place.run, role, &account)?),
         Some(_) => None,
     };
-    if let Some(user) = &user {
-        switch_user(user)?;
-    }
-    rustix::process::umask(Mode::from_raw_mode(0o022));
+    account.switch(&request)?;
+    rustix::process::umask(Mode::from_raw_mode(request.umask));
     match (&request.workdir, scratch) {
         (Some(dir), _) => enter(dir)?,
         (None, Some(fd)) => rustix::process::fchdir(fd)
@@ -85,12 +120,44 @@ fn prepare(run: &RunDir, stdout: &OwnedFd, stderr: &OwnedFd) -> Result<Program, 
         (None, None) => {}
     }
 
-    let login = user.as_ref().map_or_else(|| request.login.clone(), Login::of);
-    let path = request.env.get("PATH").cloned().unwrap_or(PATH.to_owned());
-    let words = request.argv.iter().map(|word| c_string(word));
-    let argv = words.collect::<Result<Vec<_>, _>>()?;
-    let env = environment(&request, &login)?;
-    Ok(Program { argv, env, path, request })
+    let env = environment(&request, &account.login(&request), extra);
+    let path = env.get("PATH").cloned().unwrap_or_default();
+    let words = env.iter().map(|(key, value)| c_string(&format!("{key}={value}")));
+    Ok(Program {
+        name: argv.first().cloned().unwrap_or_default(),
+        argv: argv.iter().map(|word| c_string(word)).collect::<Result<_, _>>()?,
+        env: words.collect::<Result<_, _>>()?,
+        path,
+        address_space: (request.limits.memory)
+            .filter(|_| place.confinement.is_memory_by_rlimit)
+            .map(hostler_model::Bytes::get),
+    })
+}
+
+/// What is to be executed, and what its environment has besides the run's own.
+fn command(request: &Request, role: &Role<'_>) -> Result<Beside, String> {
+    match role {
+        Role::Program => Ok(Beside { argv: request.argv.clone(), env: BTreeMap::new() }),
+        Role::Hook(kind, ended) => {
+            let argv = kind.of(&request.hooks).ok_or("the run's spec has no such hook")?.to_vec();
+            let mut env = BTreeMap::from([("HOSTLER_HOOK".to_owned(), kind.name().to_owned())]);
+            let code = ended.and_then(|ended| ended.code).map(|code| ("HOSTLER_EXIT_CODE", code));
+            let signal = ended.and_then(|ended| ended.signal).map(|n| ("HOSTLER_EXIT_SIGNAL", n));
+            for (key, value) in code.into_iter().chain(signal) {
+                env.insert(key.to_owned(), value.to_string());
+            }
+            Ok(Beside { argv, env })
+        }
+        Role::Exec(file) => {
+            let mut bytes = Vec::new();
+            let read = file.try_clone_to_owned().map(File::from).and_then(|mut file| {
+                file.rewind()?;
+                file.read_to_end(&mut bytes)
+            });
+            read.map_err(failed("the command cannot be read"))?;
+            serde_json::from_slice(&bytes).map_err(|e| format!("the command cannot be read: {e}"))
+        }
+    }
 }
 
 fn failed<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> String {
@@ -101,7 +168,12 @@ fn c_string(text: &str) -> Result<CString, String> {
     CString::new(text).map_err(|_| "arguments and environment cannot contain NUL".to_owned())
 }
 
-fn environment(request: &Request, login: &Login) -> Result<Vec<CString>, String> {
+/// The later wins: the node's own, the run's, the command's.
+fn environment(
+    request: &Request,
+    login: &Login,
+    extra: BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
     let defaults = [
         ("PATH", PATH),
         ("LANG", "C.UTF-8"),
@@ -110,16 +182,57 @@ fn environment(request: &Request, login: &Login) -> Result<Vec<CString>, String>
         ("LOGNAME", &login.name),
         ("SHELL", &login.shell),
     ];
-    let given = request.env.iter().map(|(k, v)| (k.as_str(), v.as_str()));
-    defaults
+    let mut env: BTreeMap<String, String> = defaults
         .into_iter()
-        .filter(|(key, value)| !value.is_empty() && !request.env.contains_key(*key))
-        .chain(given)
-        .map(|(key, value)| c_string(&format!("{key}={value}")))
-        .collect()
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    env.extend(request.env.clone());
+    env.extend(extra);
+    env
 }
 
-/// The account to switch to.
+/// Whom to become: nobody else when both are absent.
+struct Account {
+    user: Option<User>,
+    group: Option<Group>,
+}
+
+impl Account {
+    fn find(request: &Request) -> Result<Account, String> {
+        let user = request.user.as_deref().map(find_user).transpose()?;
+        let group = request.group.as_deref().map(find_group).transpose()?.flatten();
+        Ok(Account { user, group })
+    }
+
+    fn login(&self, request: &Request) -> Login {
+        self.user.as_ref().map_or_else(|| request.login.clone(), Login::of)
+    }
+
+    fn gid(&self) -> Option<Gid> {
+        (self.group.as_ref().map(|group| group.gid)).or(self.user.as_ref().map(|user| user.gid))
+    }
+
+    /// Takes on groups and user, with the limits that only root may set in between.
+    fn switch(&self, request: &Request) -> Result<(), String> {
+        let name = self.login(request).name;
+        let whom = match &self.group {
+            Some(group) => format!("user `{name}` with group `{}`", group.name),
+            None => format!("user `{name}`"),
+        };
+        let refused = |e: Errno| format!("cannot become {whom}: {}", e.desc());
+        if let Some(gid) = self.gid() {
+            nix::unistd::initgroups(&c_string(&name)?, gid).map_err(refused)?;
+            nix::unistd::setgid(gid).map_err(refused)?;
+        }
+        set_limits(request)?;
+        match &self.user {
+            Some(user) => nix::unistd::setuid(user.uid).map_err(refused),
+            None => Ok(()),
+        }
+    }
+}
+
 fn find_user(name: &str) -> Result<User, String> {
     if !Uid::effective().is_root() {
         return Err(format!("running as another user (`{name}`) needs an agent that runs as root"));
@@ -131,16 +244,42 @@ fn find_user(name: &str) -> Result<User, String> {
     }
 }
 
-fn switch_user(user: &User) -> Result<(), String> {
-    let refused = |e: Errno| format!("cannot become user `{}`: {}", user.name, e.desc());
-    let name = c_string(&user.name)?;
-    nix::unistd::initgroups(&name, user.gid).map_err(refused)?;
-    nix::unistd::setgid(user.gid).map_err(refused)?;
-    nix::unistd::setuid(user.uid).map_err(refused)
+/// `None` when an agent without rights has the group anyway.
+fn find_group(name: &str) -> Result<Option<Group>, String> {
+    match Group::from_name(name) {
+        Ok(Some(group)) if Uid::effective().is_root() => Ok(Some(group)),
+        Ok(Some(group)) if group.gid == Gid::effective() => Ok(None),
+        Ok(Some(_)) => {
+            Err(format!("running with another group (`{name}`) needs an agent that runs as root"))
+        }
+        Ok(None) => Err(format!("group `{name}` does not exist on this node")),
+        Err(e) => Err(format!("group `{name}` cannot be looked up: {}", e.desc())),
+    }
+}
+
+fn set_limits(request: &Request) -> Result<(), String> {
+    if let Some(nice) = request.limits.nice {
+        rustix::process::setpriority_process(None, nice).map_err(|e| {
+            let why = io::Error::from(e);
+            format!("priority {nice} cannot be given: {why}; an agent that is not root can only lower priorities")
+        })?;
+    }
+    if let Some(files) = request.limits.files {
+        let limit = Rlimit { current: Some(files.into()), maximum: Some(files.into()) };
+        rustix::process::setrlimit(Resource::Nofile, limit).map_err(|e| {
+            let most = rustix::process::getrlimit(Resource::Nofile).maximum;
+            let most = most.map_or("any number".to_owned(), |most| most.to_string());
+            let why = io::Error::from(e);
+            format!(
+                "{files} open files cannot be allowed: {why}; this node's agent may allow {most}"
+            )
+        })?;
+    }
+    Ok(())
 }
 
 /// `work/` in the run's directory, which belongs to whoever the program runs as.
-fn make_scratch(run: &RunDir, user: Option<&User>) -> Result<OwnedFd, String> {
+fn make_scratch(run: &RunDir, role: &Role<'_>, account: &Account) -> Result<OwnedFd, String> {
     let failed = |e: rustix::io::Errno| {
         format!("the scratch directory cannot be made: {}", io::Error::from(e))
     };
@@ -151,12 +290,16 @@ fn make_scratch(run: &RunDir, user: Option<&User>) -> Result<OwnedFd, String> {
     };
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let fd = rustix::fs::openat(run, rundir::WORK, flags, Mode::empty()).map_err(failed)?;
+    let is_before_start = matches!(role, Role::Program | Role::Hook(HookKind::PreStart, _));
+    if is_old && !is_before_start {
+        return Ok(fd);
+    }
     if is_old {
         rustix::fs::fchmod(&fd, Mode::RWXU).map_err(failed)?;
     }
-    if let Some(user) = user {
-        let owner = (Some(user.uid), Some::<Gid>(user.gid));
-        nix::unistd::fchown(&fd, owner.0, owner.1)
+    if let Some(gid) = account.gid() {
+        let uid = account.user.as_ref().map(|user| user.uid);
+        nix::unistd::fchown(&fd, uid, Some(gid))
             .map_err(|e| format!("the scratch directory cannot be given away: {}", e.desc()))?;
     }
     Ok(fd)
@@ -169,62 +312,4 @@ fn enter(dir: &str) -> Result<(), String> {
         Errno::EACCES => format!("working directory {dir} may not be entered by this user"),
         e => format!("working directory {dir} cannot be entered: {}", e.desc()),
     })
-}
-
-impl Program {
-    /// Returns only with the reason why there was no exec.
-    fn exec(&self) -> String {
-        let name = &self.request.argv[0];
-        if name.contains('/') {
-            return match self.try_exec(&self.argv[0]) {
-                Errno::ENOENT if Path::new(name).exists() => format!(
-                    "program `{name}` is there, but the interpreter or loader it names is not"
-                ),
-                Errno::ENOENT | Errno::ENOTDIR => {
-                    format!("program `{name}` does not exist on this node")
-                }
-                e => explain(name, e),
-            };
-        }
-        let mut found = None;
-        for dir in self.path.split(':').filter(|dir| !dir.is_empty()) {
-            let Ok(file) = c_string(&format!("{dir}/{name}")) else {
-                continue;
-            };
-            match self.try_exec(&file) {
-                Errno::ENOENT if Path::new(dir).join(name).exists() => {
-                    found = Some(Errno::ENOENT);
-                }
-                Errno::ENOENT | Errno::ENOTDIR => {}
-                Errno::EACCES => found = found.or(Some(Errno::EACCES)),
-                e => return explain(name, e),
-            }
-        }
-        match found {
-            None => format!("program `{name}` was not found in PATH ({})", self.path),
-            Some(Errno::ENOENT) => {
-                format!("program `{name}` is in PATH, but the interpreter it names is not there")
-            }
-            Some(e) => explain(name, e),
-        }
-    }
-
-    fn try_exec(&self, file: &CString) -> Errno {
-        match nix::unistd::execve(file, &self.argv, &self.env) {
-            Ok(never) => match never {},
-            Err(e) => e,
-        }
-    }
-}
-
-fn explain(name: &impl Display, e: Errno) -> String {
-    match e {
-        Errno::EACCES => format!("program `{name}` may not be executed by this user"),
-        Errno::ENOEXEC => format!(
-            "program `{name}` has a format this node cannot execute; a script needs a first line such as #!/bin/sh"
-        ),
-        Errno::E2BIG => "arguments and environment are longer than this node allows".to_owned(),
-        Errno::ETXTBSY => format!("program `{name}` is being written to"),
-        e => format!("program `{name}` cannot be executed: {}", e.desc()),
-    }
 }

@@ -2,8 +2,9 @@
 //!
 //! First the output gets to its end. Usually that is immediate (both pipes close with the program);
 //! when a descendant still holds a pipe it gets a short while, or, after a stop, what is left of the
-//! grace. Then everything the program left behind is killed, and only then is the exit written: a
-//! run that is over has no processes.
+//! grace. Then everything the program left behind is killed (and told in the exit, as whoever wrote the
+//! program may not know), the `postStop` hook has its turn, and only then is the exit written: a run
+//! that is over has no processes.
 //!
 //! `exit.json` is synced only when no agent heard of the exit, since an agent that did makes it
 //! durable itself. Should it be impossible to write (a full disk), the shim stays until either it
@@ -15,9 +16,9 @@ use std::time::Duration;
 use hostler_model::{Exit, ExitReason};
 
 use super::{Cause, Shim};
-use crate::rundir;
 use crate::sys::{self, Children, Ended};
-use crate::wire::kind;
+use crate::wire::{HookKind, kind};
+use crate::{proc, rundir};
 
 /// How long a descendant that holds a pipe may be silent, and go on at most.
 const QUIET: Duration = Duration::from_millis(200);
@@ -31,37 +32,81 @@ impl Shim {
         let time = sys::now();
         self.pass_gate();
         sys::reap(ended.pid);
-        // A shell turns the death of what it ran into a code of its own.
-        let was_killed = ended.signal == Some(nix::libc::SIGKILL) || ended.code == Some(137);
-        let had_oom_kill = was_killed && self.cgroup.as_ref().is_some_and(|c| c.had_oom_kill());
+        self.is_reaped = true;
+        self.end_asides();
+        self.writers = None;
         if self.cause.is_some() {
             self.wait_for_descendants();
         } else {
             self.drain(DRAIN_MAX);
         }
+        self.kills_at = None;
+        self.times_out = None;
+        let left = self.count_left();
         self.kill_descendants();
         self.drain(QUIET);
+        let had_oom_kill = self.confinement.oom_kills() > 0;
+        self.run_post_stop(ended);
         self.output.finish(&self.run);
 
+        let has_failed = ended.code != Some(0);
         let reason = match (&self.failure, self.cause) {
             (Some(_), _) => ExitReason::StartFailed,
             (None, Some(Cause::Stopped)) => ExitReason::Stopped,
             (None, Some(Cause::TimedOut)) => ExitReason::TimedOut,
-            (None, None) if had_oom_kill => ExitReason::OutOfMemory,
+            (None, None) if had_oom_kill && has_failed => ExitReason::OutOfMemory,
             (None, None) => ExitReason::Exited,
         };
         let has_status = reason != ExitReason::StartFailed;
+        let of_memory = match reason {
+            ExitReason::OutOfMemory if ended.signal != Some(nix::libc::SIGKILL) => had_oom_kill,
+            ExitReason::OutOfMemory | ExitReason::StartFailed => false,
+            _ => had_oom_kill,
+        };
+        let of_memory = of_memory.then(|| "a process of it was killed for memory".to_owned());
+        let of_left = words_for_left(left).filter(|_| has_status);
+        let words: Vec<_> =
+            self.failure.take().into_iter().chain(of_memory).chain(of_left).collect();
         let exit = Exit {
             reason,
             code: ended.code.filter(|_| has_status),
             signal: ended.signal.filter(|_| has_status),
-            message: self.failure.take(),
+            message: (!words.is_empty()).then(|| words.join("; ")),
             time,
         };
         self.hand_over(&exit);
-        if let Some(cgroup) = &self.cgroup {
-            cgroup.remove();
+        self.confinement.remove();
+    }
+
+    /// Processes of the run, now that the program has ended.
+    fn count_left(&self) -> usize {
+        match (sys::children(), &self.confinement.group) {
+            (Children::None, _) => 0,
+            (_, Some(group)) => group.count(),
+            (_, None) => own_children().len(),
         }
+    }
+
+    fn run_post_stop(&mut self, ended: Ended) {
+        let hooks = &self.order.hooks;
+        let is_wanted = hooks.get(HookKind::PostStop).is_some()
+            && (self.failure.is_none() || hooks.get(HookKind::PreStart).is_some());
+        let streams = || Ok::<_, std::io::Error>((super::pipe()?, super::pipe()?));
+        if !is_wanted {
+            return;
+        }
+        if let Ok(((stdout, stdout_theirs), (stderr, stderr_theirs))) = streams() {
+            (self.stdout, self.stderr) = (Some(stdout), Some(stderr));
+            self.writers = Some((stdout_theirs, stderr_theirs));
+        }
+        let program = Some(ended).filter(|_| self.failure.is_none());
+        self.begin_hook(HookKind::PostStop, program);
+        self.writers = None;
+        while self.is_hook_running(HookKind::PostStop) {
+            self.turn();
+        }
+        self.kill_descendants();
+        self.drain(QUIET);
     }
 
     fn drain(&mut self, limit: Duration) {
@@ -100,8 +145,8 @@ impl Shim {
                 Children::None => return,
                 Children::Ended(stray) => sys::reap(stray.pid),
                 Children::Running => {
-                    if let Some(cgroup) = &self.cgroup {
-                        let _ = cgroup.kill();
+                    if let Some(group) = &self.confinement.group {
+                        group.kill();
                     }
                     for pid in own_children() {
                         let _ = sys::signal_child(pid, nix::libc::SIGKILL);
@@ -150,22 +195,20 @@ impl Shim {
     }
 }
 
+fn words_for_left(count: usize) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("left 1 process behind, which was ended".to_owned()),
+        n => Some(format!("left {n} processes behind, which were ended")),
+    }
+}
+
 /// The children of this process, by number; they keep it until we reap them.
 fn own_children() -> Vec<u32> {
     let me = std::process::id();
     if let Ok(list) = std::fs::read_to_string(format!("/proc/self/task/{me}/children")) {
         return list.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect();
     }
-    let parent = |pid: u32| -> Option<u32> {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        let (_, after_name) = stat.rsplit_once(')')?;
-        after_name.split_ascii_whitespace().nth(1)?.parse().ok()
-    };
-    std::fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|pid| parent(*pid) == Some(me))
-        .collect()
+    let is_mine = |pid: &u32| proc::stat(*pid).is_some_and(|stat| stat.parent == me);
+    proc::all().filter(is_mine).collect()
 }

@@ -2,14 +2,17 @@
 //!
 //! Nothing here may block or grow: an agent that does not read is dropped and may connect again.
 
-use std::io::IoSlice;
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendFlags,
+};
 
 use crate::output::Position;
 use crate::sys::Slot;
-use crate::wire::{self, Command};
+use crate::wire::{self, Command, EXEC_FDS};
 
 /// More agents than this at once are turned away.
 pub const MAX: usize = 4;
@@ -22,6 +25,8 @@ struct Link {
     /// Part of a command.
     partial: [u8; Command::SIZE],
     filled: usize,
+    /// What came with it.
+    fds: Vec<OwnedFd>,
     /// Wants to hear of output beyond this position.
     watching: Option<Position>,
 }
@@ -32,7 +37,13 @@ impl Links {
         let Some(free) = self.0.iter_mut().find(|link| link.is_none()) else {
             return false;
         };
-        *free = Some(Link { socket, partial: [0; Command::SIZE], filled: 0, watching: None });
+        *free = Some(Link {
+            socket,
+            partial: [0; Command::SIZE],
+            filled: 0,
+            fds: Vec::new(),
+            watching: None,
+        });
         true
     }
 
@@ -45,7 +56,7 @@ impl Links {
     }
 
     /// What the agents whose slots are ready have said.
-    pub fn receive(&mut self, slots: &[Slot], mut each: impl FnMut(Command)) {
+    pub fn receive(&mut self, slots: &[Slot], mut each: impl FnMut(Command, Vec<OwnedFd>)) {
         for (link, slot) in self.0.iter_mut().zip(slots) {
             if let Some(open) = link
                 && slot.is_ready()
@@ -88,12 +99,22 @@ impl Links {
 
 impl Link {
     /// False when the agent is gone.
-    fn receive(&mut self, each: &mut impl FnMut(Command)) -> bool {
+    fn receive(&mut self, each: &mut impl FnMut(Command, Vec<OwnedFd>)) -> bool {
         loop {
-            let space = &mut self.partial[self.filled..];
-            match rustix::net::recv(&self.socket, space, RecvFlags::DONTWAIT) {
-                Ok((0, _)) => return false,
-                Ok((n, _)) => self.filled += n,
+            let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(EXEC_FDS))];
+            let mut control = RecvAncillaryBuffer::new(&mut space);
+            let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
+            let mut parts = [IoSliceMut::new(&mut self.partial[self.filled..])];
+            match rustix::net::recvmsg(&self.socket, &mut parts, &mut control, flags) {
+                Ok(message) if message.bytes == 0 => return false,
+                Ok(message) => {
+                    self.filled += message.bytes;
+                    for message in control.drain() {
+                        if let RecvAncillaryMessage::ScmRights(fds) = message {
+                            self.fds.extend(fds);
+                        }
+                    }
+                }
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(e) => return e == rustix::io::Errno::AGAIN,
             }
@@ -101,11 +122,12 @@ impl Link {
                 continue;
             }
             self.filled = 0;
+            let fds = std::mem::take(&mut self.fds);
             match Command::decode(&self.partial) {
                 Some(Command::Watch { segment, offset }) => {
                     self.watching = Some(Position { segment, offset });
                 }
-                Some(command) => each(command),
+                Some(command) => each(command, fds),
                 None => {}
             }
         }

@@ -8,37 +8,45 @@
 //! 2. refuse when `started.json` is there;
 //! 3. fork the child, which prepares everything and then waits at a gate;
 //! 4. write `started.json`, naming the child;
-//! 5. open the gate: the child execs.
+//! 5. run the `preStart` hook, where there is one;
+//! 6. open the gate: the child execs.
 //!
 //! A death before 4 leaves a child that finds the gate gone and exits: nothing was executed, and the
 //! same run may be tried again. After 4 it may have been, and nobody will start it a second time.
 //!
 //! From then on the shim pumps output (`output::Writer`), carries out stops and the timeout
-//! (`serve`), and at the end kills what the program left behind and writes `exit.json` (`end`).
+//! (`serve`), runs hooks and what agents want to have run beside the program (`aside`), and at the end
+//! kills what the program left behind and writes `exit.json` (`end`).
 //! The agent that ordered the run is connected from the beginning; when it goes, the shim listens on
 //! `ctl.sock` for the next one (`link`). It needs none.
 //!
 //! When a shim itself is killed, the lock falls. Whoever recovers the run then finds `started.json`
-//! without `exit.json`, kills the process through its pidfd and cgroup, and reports it as vanished.
+//! without `exit.json`, kills everything of the run (by cgroup, or by the mark in its environment), and
+//! reports it as vanished.
 
+mod aside;
 mod child;
 mod end;
 mod link;
+mod program;
 mod serve;
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
 
-use crate::cgroup::Cgroup;
+use crate::cgroup::{Confinement, Group};
 use crate::executor::Seat;
 use crate::output::{Limits, Writer};
 use crate::rundir::{self, RunDir, StartedRecord};
 use crate::sys::{self, Alarm, SingleThreaded};
-use crate::wire::{Identity, StartOrder, kind};
+use crate::wire::{self, Greeting, HookKind, Identity, StartOrder, kind};
+use aside::Aside;
+use child::{Place, Role, Streams};
 use link::Links;
 
 /// Why the program is being ended, once it is.
@@ -49,10 +57,13 @@ enum Cause {
 }
 
 struct Shim {
+    token: SingleThreaded,
     order: StartOrder,
     run: RunDir,
-    cgroup: Option<Cgroup>,
+    confinement: Confinement,
     identity: Identity,
+    /// What agents are told of us.
+    greeting: Vec<u8>,
     /// Only once the agent that ordered the run is gone.
     listener: Option<OwnedFd>,
     links: Links,
@@ -61,12 +72,25 @@ struct Shim {
     gate: Option<OwnedFd>,
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
+    /// The other ends, for as long as hooks may need them.
+    writers: Option<(OwnedFd, OwnedFd)>,
     output: Writer,
+    asides: Vec<Aside>,
+    asides_made: u32,
+    /// Cgroups of commands whose last processes are on their way out.
+    leaving: Vec<Group>,
     alarm: Option<Alarm>,
     /// On the boot clock.
     times_out: Option<Duration>,
     kills_at: Option<Duration>,
     cause: Option<Cause>,
+    /// Signal and grace of a stop that waits for its hook.
+    stop_waiting: Option<(i32, u64)>,
+    is_pre_stop_over: bool,
+    /// The child may become the program.
+    is_released: bool,
+    /// The program has ended, and its number may be anybody's.
+    is_reaped: bool,
     /// Why the child could not become the program.
     failure: Option<String>,
     /// The exit, when it could not be written down.
@@ -87,6 +111,9 @@ pub fn live(seat: Seat, order: StartOrder, agent: OwnedFd) {
     match begin(seat, order) {
         Ok(mut shim) => {
             shim.links.add(agent);
+            if !shim.begin_hook(HookKind::PreStart, None) {
+                shim.release();
+            }
             let ended = shim.serve();
             shim.end(ended);
         }
@@ -118,56 +145,75 @@ fn begin(seat: Seat, order: StartOrder) -> Result<Shim, Refusal> {
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
         .map_err(|e| failed("the shim cannot adopt orphans")(e.into()))?;
     let children = sys::child_events().map_err(failed("the shim cannot watch its children"))?;
-    let cgroup = cgroups.as_ref().and_then(|c| c.make(order.run_id));
-    let born = give_birth(&token, &run, cgroup.as_ref()).and_then(|born| {
+    let confinement = cgroups.make(order.run_id, &order.bounds);
+    let born = give_birth(&token, &run, &confinement).and_then(|born| {
         let start_ticks = rundir::start_ticks(born.pid)
             .ok_or_else(|| io::Error::other("the new process cannot be seen in /proc"))?;
         let identity =
             Identity { pid: born.pid, shim_pid: std::process::id(), start_ticks, time: sys::now() };
-        let record = StartedRecord {
-            boot_id,
-            pid: identity.pid,
-            shim_pid: identity.shim_pid,
-            start_ticks,
-            time: identity.time,
-            cgroup: cgroup.as_ref().map(|c| c.path().to_string_lossy().into_owned()),
-        };
-        run.write(rundir::STARTED, &serde_json::to_vec(&record)?)?;
+        write_started(&run, boot_id, &identity, &confinement)?;
         Ok((born, identity))
     });
     let (born, identity) = match born {
         Ok(born) => born,
         Err(e) => {
-            abandon(cgroup.as_ref());
+            abandon(&confinement);
             return Err(failed("the run cannot be started")(e));
         }
     };
-    // Should the child be dead already, its death is seen by the loop like any other.
-    let _ = rustix::net::send(&born.gate, &[1], rustix::net::SendFlags::NOSIGNAL);
-    let times_out = (order.timeout_ms > 0)
-        .then(|| sys::boottime().saturating_add(Duration::from_millis(order.timeout_ms)));
+    let unenforced = confinement.unenforced.clone();
+    let greeting = Greeting { identity, version: wire::VERSION, unenforced }.encode();
     let limits = Limits { segment_bytes: order.segment_bytes, segments_max: order.segments_max };
-    let mut shim = Shim {
+    Ok(Shim {
+        token,
         order,
         output: Writer::new(limits),
         run,
-        cgroup,
+        confinement,
         identity,
+        greeting,
         listener: None,
         links: Links::default(),
         children,
         gate: Some(born.gate),
         stdout: Some(born.stdout),
         stderr: Some(born.stderr),
+        writers: Some(born.writers),
+        asides: Vec::new(),
+        asides_made: 0,
+        leaving: Vec::new(),
         alarm: None,
-        times_out,
+        times_out: None,
         kills_at: None,
         cause: None,
+        stop_waiting: None,
+        is_pre_stop_over: false,
+        is_released: false,
+        is_reaped: false,
         failure: None,
         farewell: None,
+    })
+}
+
+fn write_started(
+    run: &RunDir,
+    boot_id: String,
+    identity: &Identity,
+    confinement: &Confinement,
+) -> io::Result<()> {
+    let text = |path: &Path| path.to_string_lossy().into_owned();
+    let record = StartedRecord {
+        boot_id,
+        pid: identity.pid,
+        shim_pid: identity.shim_pid,
+        start_ticks: identity.start_ticks,
+        time: identity.time,
+        cgroup: confinement.group.as_ref().map(|group| text(group.path())),
+        cgroups_old: confinement.old.iter().map(|path| text(path)).collect(),
+        unenforced: confinement.unenforced.clone(),
     };
-    shim.set_alarm();
-    Ok(shim)
+    run.write(rundir::STARTED, &serde_json::to_vec(&record)?)?;
+    Ok(())
 }
 
 fn listen(run: &RunDir) -> io::Result<OwnedFd> {
@@ -184,41 +230,50 @@ struct Born {
     gate: OwnedFd,
     stdout: OwnedFd,
     stderr: OwnedFd,
+    writers: (OwnedFd, OwnedFd),
 }
 
-fn give_birth(token: &SingleThreaded, run: &RunDir, cgroup: Option<&Cgroup>) -> io::Result<Born> {
-    let (stdout, stdout_theirs) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-    let (stderr, stderr_theirs) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+fn give_birth(token: &SingleThreaded, run: &RunDir, confinement: &Confinement) -> io::Result<Born> {
+    let (stdout, stdout_theirs) = pipe()?;
+    let (stderr, stderr_theirs) = pipe()?;
     let (gate, gate_theirs) = rustix::net::socketpair(
         AddressFamily::UNIX,
         SocketType::STREAM,
         SocketFlags::CLOEXEC,
         None,
     )?;
-    let inside = cgroup.and_then(|c| sys::fork_into_cgroup(token, c.as_fd()).ok());
-    let forked = match inside {
-        Some(forked) => forked,
-        None => {
-            let forked = sys::fork(token)?;
-            if forked.is_none() {
-                // Without a cgroup, group and subreaper still find everything.
-                let _ = cgroup.map(Cgroup::enter);
-            }
-            forked
-        }
-    };
-    let Some(pid) = forked else {
+    let Some(pid) = fork_into(token, confinement.group.as_ref())? else {
         drop(gate);
-        child::become_program(run, gate_theirs, &stdout_theirs, &stderr_theirs)
+        let streams =
+            Streams { stdin: None, stdout: stdout_theirs.as_fd(), stderr: stderr_theirs.as_fd() };
+        let place = Place { run, confinement };
+        child::become_program(&place, &Role::Program, streams, gate_theirs)
     };
-    for pipe in [&stdout, &stderr] {
-        rustix::io::ioctl_fionbio(pipe, true)?;
+    Ok(Born { pid, gate, stdout, stderr, writers: (stdout_theirs, stderr_theirs) })
+}
+
+/// A pipe whose reading end never waits.
+fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    rustix::io::ioctl_fionbio(&reader, true)?;
+    Ok((reader, writer))
+}
+
+/// Forks into a cgroup; `None` in the child.
+fn fork_into(token: &SingleThreaded, group: Option<&Group>) -> io::Result<Option<u32>> {
+    if let Some(forked) = group.and_then(|g| sys::fork_into_cgroup(token, g.as_fd()).ok()) {
+        return Ok(forked);
     }
-    Ok(Born { pid, gate, stdout, stderr })
+    let forked = sys::fork(token)?;
+    if forked.is_none() {
+        // Without a cgroup, group and subreaper still find everything.
+        let _ = group.map(Group::enter);
+    }
+    Ok(forked)
 }
 
 /// The gate is closed by now: the child goes by itself, and everything is as before.
-fn abandon(cgroup: Option<&Cgroup>) {
+fn abandon(confinement: &Confinement) {
     let deadline = sys::boottime() + Duration::from_secs(5);
     loop {
         match sys::children() {
@@ -230,7 +285,5 @@ fn abandon(cgroup: Option<&Cgroup>) {
             }
         }
     }
-    if let Some(cgroup) = cgroup {
-        cgroup.remove();
-    }
+    confinement.remove();
 }

@@ -1,4 +1,5 @@
-//! The shim's loop while the program runs: output, stops, the timeout, agents that come and go.
+//! The shim's loop while the program runs: output, stops, the timeout, agents that come and go, and
+//! the ends of what runs beside it.
 //!
 //! The loop ends when the program has ended. It has not been reaped then, and is not until every
 //! signal that goes to its process group has been sent: its number cannot be taken by another.
@@ -6,10 +7,10 @@
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use super::{Cause, Shim, link};
+use super::{Cause, Shim, aside, link};
 use crate::output::Stream;
 use crate::sys::{self, Alarm, Children, Ended, Slot};
-use crate::wire::{Command, kind};
+use crate::wire::{Command, HookKind, kind};
 
 const STDOUT: usize = 0;
 const STDERR: usize = 1;
@@ -19,43 +20,72 @@ const LISTENER: usize = 4;
 const ALARM: usize = 5;
 const LINKS: usize = 6;
 
+const EXECS: usize = LINKS + link::MAX;
+const SLOTS: usize = EXECS + aside::EXECS_MAX;
+
 impl Shim {
+    /// Lets the prepared child become the program. Should it be dead already, its death is seen like
+    /// any other.
+    pub(super) fn release(&mut self) {
+        self.is_released = true;
+        if let Some(gate) = &self.gate {
+            let _ = rustix::net::send(gate, &[1], rustix::net::SendFlags::NOSIGNAL);
+        }
+        if self.order.timeout_ms > 0 && self.cause.is_none() {
+            let limit = Duration::from_millis(self.order.timeout_ms);
+            self.times_out = Some(sys::boottime().saturating_add(limit));
+        }
+        let hooks = &self.order.hooks;
+        if hooks.get(HookKind::PostStart).or(hooks.get(HookKind::PreStop)).is_none() {
+            self.writers = None;
+        }
+        self.set_alarm();
+    }
+
     pub(super) fn serve(&mut self) -> Ended {
         loop {
-            let patience = self.open_door();
-            let mut slots = self.slots();
-            sys::poll(&mut slots, patience);
-            if slots[STDOUT].is_ready() {
-                self.pump(Stream::Stdout);
-            }
-            if slots[STDERR].is_ready() {
-                self.pump(Stream::Stderr);
-            }
-            if slots[GATE].is_ready() {
-                self.pass_gate();
-            }
-            self.attend(&slots);
-            if slots[ALARM].is_ready() {
-                self.ring();
-            }
-            if slots[CHILDREN].is_ready() {
-                drain(&self.children);
-                if let Some(ended) = self.reap_strays() {
-                    return ended;
-                }
+            if let Some(ended) = self.turn() {
+                return ended;
             }
         }
     }
 
-    fn slots(&self) -> [Slot; LINKS + link::MAX] {
-        let mut slots = [Slot::EMPTY; LINKS + link::MAX];
+    /// Waits for something to happen and sees to it. The program's end, when it has come.
+    pub(super) fn turn(&mut self) -> Option<Ended> {
+        let patience = self.open_door();
+        let mut slots = self.slots();
+        sys::poll(&mut slots, patience);
+        self.end_abandoned(&slots[EXECS..]);
+        if slots[STDOUT].is_ready() {
+            self.pump(Stream::Stdout);
+        }
+        if slots[STDERR].is_ready() {
+            self.pump(Stream::Stderr);
+        }
+        if slots[GATE].is_ready() && self.pass_gate() {
+            self.begin_hook(HookKind::PostStart, None);
+        }
+        self.attend(&slots);
+        if slots[ALARM].is_ready() {
+            self.ring();
+        }
+        if slots[CHILDREN].is_ready() {
+            drain(&self.children);
+            return self.reap_strays();
+        }
+        None
+    }
+
+    fn slots(&self) -> [Slot; SLOTS] {
+        let mut slots = [Slot::EMPTY; SLOTS];
         slots[STDOUT] = Slot::reading(self.stdout.as_ref());
         slots[STDERR] = Slot::reading(self.stderr.as_ref());
         slots[GATE] = Slot::reading(self.gate.as_ref());
         slots[CHILDREN] = Slot::reading(Some(&self.children));
         slots[LISTENER] = Slot::reading(self.listener.as_ref());
         slots[ALARM] = Slot::reading(self.alarm.as_ref());
-        slots[LINKS..].copy_from_slice(&self.links.slots());
+        slots[LINKS..EXECS].copy_from_slice(&self.links.slots());
+        slots[EXECS..].copy_from_slice(&self.exec_slots());
         slots
     }
 
@@ -74,9 +104,12 @@ impl Shim {
         }
     }
 
-    /// The child became the program (end of file), or says why it could not.
-    pub(super) fn pass_gate(&mut self) {
-        let Some(gate) = self.gate.take() else { return };
+    /// The child became the program (end of file), or says why it could not, or was killed before it
+    /// was let go. True when it became the program now.
+    pub(super) fn pass_gate(&mut self) -> bool {
+        let Some(gate) = self.gate.take() else {
+            return false;
+        };
         let mut words = [0; super::child::MESSAGE_MAX];
         let mut length = 0;
         while let Ok(n) =
@@ -89,9 +122,10 @@ impl Shim {
         }
         if length > 0 {
             self.failure = Some(String::from_utf8_lossy(&words[..length]).into_owned());
-        } else {
-            self.links.tell(kind::STARTED, &self.identity.encode());
+        } else if self.is_released {
+            self.links.tell(kind::STARTED, &self.greeting);
         }
+        length == 0 && self.is_released
     }
 
     /// New agents, and what the old ones ask. True when one says it has recorded the exit.
@@ -100,14 +134,19 @@ impl Shim {
             self.welcome();
         }
         let mut stops = Vec::new();
+        let mut execs = Vec::new();
         let mut is_recorded = false;
-        self.links.receive(&slots[LINKS..], |command| match command {
+        self.links.receive(&slots[LINKS..EXECS], |command, fds| match command {
             Command::Stop { signal, grace_ms } => stops.push((signal, grace_ms)),
+            Command::Exec { timeout_ms } => execs.push((timeout_ms, fds)),
             Command::Recorded => is_recorded = true,
             Command::Watch { .. } => {}
         });
         for (signal, grace_ms) in stops {
             self.stop(Cause::Stopped, signal, grace_ms);
+        }
+        for (timeout_ms, fds) in execs {
+            self.begin_exec(timeout_ms, fds);
         }
         self.links.tell_output(self.output.position());
         is_recorded
@@ -130,7 +169,7 @@ impl Shim {
         while let Some(listener) = &self.listener
             && let Ok(socket) = rustix::net::accept_with(listener, flags)
         {
-            let is_greeted = link::send(&socket, kind::HELLO, &self.identity.encode())
+            let is_greeted = link::send(&socket, kind::HELLO, &self.greeting)
                 && (self.farewell.as_ref())
                     .is_none_or(|exit| link::send(&socket, kind::EXITED, exit));
             if is_greeted {
@@ -149,14 +188,39 @@ impl Shim {
             self.times_out = None;
             self.stop(Cause::TimedOut, self.order.signal, self.order.grace_ms);
         }
+        self.end_overdue(now);
         self.set_alarm();
     }
 
-    /// Asks the program to end, and sets the time at which it is no longer asked. The first cause
-    /// stays; a later request can only bring the end nearer.
+    /// Asks the program to end: first its hook, then the signal, and at last it is no longer asked.
+    /// The first cause stays; a later request can only bring the end nearer.
     fn stop(&mut self, cause: Cause, signal: i32, grace_ms: u64) {
+        let is_at_once = signal == nix::libc::SIGKILL && grace_ms == 0;
+        if self.is_reaped {
+            if is_at_once {
+                self.kill_asides();
+            }
+            return;
+        }
         self.cause.get_or_insert(cause);
         self.times_out = None;
+        let waiting = self.stop_waiting.take();
+        self.stop_waiting =
+            Some((signal, waiting.map_or(grace_ms, |(_, earlier)| earlier.min(grace_ms))));
+        let may_wait = !is_at_once && self.is_program();
+        let is_waiting = may_wait
+            && (self.is_hook_running(HookKind::PreStop)
+                || !std::mem::replace(&mut self.is_pre_stop_over, true)
+                    && self.begin_hook(HookKind::PreStop, None));
+        if !is_waiting {
+            self.deliver_stop();
+        }
+        self.set_alarm();
+    }
+
+    /// The hook, if there was one, has had its turn.
+    pub(super) fn deliver_stop(&mut self) {
+        let Some((signal, grace_ms)) = self.stop_waiting.take() else { return };
         let kills_at = sys::boottime().saturating_add(Duration::from_millis(grace_ms));
         self.kills_at = Some(self.kills_at.map_or(kills_at, |at| at.min(kills_at)));
         if signal == nix::libc::SIGKILL || !self.is_program() {
@@ -178,15 +242,17 @@ impl Shim {
     }
 
     fn kill_all(&mut self) {
-        if let Some(cgroup) = &self.cgroup {
-            let _ = cgroup.kill();
+        if let Some(group) = &self.confinement.group {
+            group.kill();
         }
+        self.kill_asides();
         let _ = sys::signal_group_of_child(self.identity.pid, nix::libc::SIGKILL);
         let _ = sys::signal_child(self.identity.pid, nix::libc::SIGKILL);
     }
 
     pub(super) fn set_alarm(&mut self) {
-        let next = [self.times_out, self.kills_at].into_iter().flatten().min();
+        let next =
+            [self.times_out, self.kills_at, self.asides_deadline()].into_iter().flatten().min();
         self.alarm = next.and_then(|when| {
             let alarm = self.alarm.take().or_else(|| Alarm::new().ok())?;
             alarm.set(when).ok()?;
@@ -194,15 +260,19 @@ impl Shim {
         });
     }
 
-    /// Reaps adopted orphans; the program itself is only looked at.
-    fn reap_strays(&self) -> Option<Ended> {
-        loop {
+    /// Reaps adopted orphans and what ran beside the program; that itself is only looked at.
+    fn reap_strays(&mut self) -> Option<Ended> {
+        let program = loop {
             match sys::children() {
-                Children::Ended(ended) if ended.pid == self.identity.pid => return Some(ended),
-                Children::Ended(stray) => sys::reap(stray.pid),
-                Children::Running | Children::None => return None,
+                Children::Ended(ended) if ended.pid == self.identity.pid && !self.is_reaped => {
+                    break Some(ended);
+                }
+                Children::Ended(other) => self.take_ended(other),
+                Children::Running | Children::None => break None,
             }
-        }
+        };
+        self.clear_leaving();
+        program
     }
 
     /// Waits for output alone; false when there was none for `quiet`.
@@ -240,9 +310,9 @@ impl Shim {
     /// Serves agents after the end, at most `limit`; true when one has recorded the exit.
     pub(super) fn attend_once(&mut self, limit: Duration) -> bool {
         self.open_door();
-        let mut slots = [Slot::EMPTY; LINKS + link::MAX];
+        let mut slots = [Slot::EMPTY; SLOTS];
         slots[LISTENER] = Slot::reading(self.listener.as_ref());
-        slots[LINKS..].copy_from_slice(&self.links.slots());
+        slots[LINKS..EXECS].copy_from_slice(&self.links.slots());
         sys::poll(&mut slots, Some(limit));
         self.attend(&slots)
     }

@@ -21,24 +21,31 @@
 //! Directories of ended runs are kept for their output (`retain`) and removed in the order in which
 //! their runs were forgotten.
 
+mod board;
+mod checks;
 mod owner;
 mod recover;
 mod retain;
+mod services;
 mod starts;
 mod take;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hostler_base::{Clock, OnError, Tasks};
-use hostler_engine::supervise::AgentState;
-use hostler_model::{Assignment, Generation, Name, Report, RunId};
+use hostler_base::{Clock, Ids, OnError, Tasks};
+use hostler_engine::supervise::{AgentState, Command};
+use hostler_model::{
+    Assignment, Generation, Name, NodeId, PlacementId, Report, RunId, StatusReport,
+};
 use tokio::sync::{Notify, futures::Notified, mpsc, oneshot, watch};
 
 use crate::config::OnStop;
 use crate::ledger::Writer;
 use crate::runner::{RunExited, Runner};
 use crate::status::Status;
+use crate::usage::UsageBook;
+pub(crate) use board::{Board, ServiceView};
 use owner::Owner;
 use retain::Retention;
 
@@ -66,9 +73,22 @@ pub(crate) struct Wishes {
     pub unreadable: Vec<Unreadable>,
 }
 
+/// What the server said of how one placement stands.
+pub(crate) struct StatusAck {
+    pub placement: PlacementId,
+    pub generation: Generation,
+    /// The server has no such placement.
+    pub is_unknown: bool,
+}
+
 pub(crate) enum Input {
     Wishes(Wishes, oneshot::Sender<Taken>),
     Acks(Vec<Ack>),
+    StatusAcks(Vec<StatusAck>),
+    /// A service's memory runs short, or no longer does.
+    MemoryWarning(PlacementId, Option<String>),
+    /// The answer says whether there is such a service.
+    Command(PlacementId, Command, oneshot::Sender<bool>),
     OpenSession(oneshot::Sender<Opening>),
 }
 
@@ -99,6 +119,8 @@ pub(crate) struct Supervisor {
     inputs: mpsc::Sender<Input>,
     outbox: Arc<Outbox>,
     pending: Arc<Pending>,
+    board: Arc<Board>,
+    book: Arc<UsageBook>,
 }
 
 /// What a supervisor needs.
@@ -107,9 +129,13 @@ pub(crate) struct Parts {
     pub writer: Writer,
     pub runner: Runner,
     pub exits: mpsc::Receiver<RunExited>,
+    pub node_id: NodeId,
     pub node: Name,
     pub boot_id: String,
     pub clock: Clock,
+    pub ids: Ids,
+    /// No server is ever told anything.
+    pub is_alone: bool,
     pub status: Arc<Status>,
     pub keep_runs: usize,
     pub keep_for: std::time::Duration,
@@ -120,7 +146,13 @@ impl Supervisor {
     /// Repairs what a crash left, then goes on in a task of its own. It stops with `tasks`.
     pub fn start(parts: Parts, tasks: &Tasks) -> Supervisor {
         let (inputs, taken) = mpsc::channel(INPUTS_QUEUED);
-        let supervisor = Supervisor { inputs, outbox: Arc::default(), pending: Arc::default() };
+        let supervisor = Supervisor {
+            inputs,
+            outbox: Arc::default(),
+            pending: Arc::default(),
+            board: Arc::default(),
+            book: Arc::default(),
+        };
         let (retention, doomed) = Retention::new(parts.keep_runs, parts.keep_for);
         tasks.spawn_until_cancelled(
             "janitor",
@@ -133,6 +165,7 @@ impl Supervisor {
             taken,
             supervisor.outbox.clone(),
             supervisor.pending.clone(),
+            supervisor.board.clone(),
             tasks.token(),
         );
         tasks.spawn("supervisor", OnError::Shutdown, owner.run());
@@ -158,8 +191,41 @@ impl Supervisor {
         answer.await.map_err(|_| SupervisorGone)
     }
 
+    pub async fn acknowledge_statuses(&self, acks: Vec<StatusAck>) -> Result<(), SupervisorGone> {
+        self.give(Input::StatusAcks(acks)).await
+    }
+
+    pub async fn warn_of_memory(
+        &self,
+        placement: PlacementId,
+        warning: Option<String>,
+    ) -> Result<(), SupervisorGone> {
+        self.give(Input::MemoryWarning(placement, warning)).await
+    }
+
+    /// Does what somebody on the node wants; answers once that is durable, and false when there is no
+    /// such service.
+    pub async fn command(
+        &self,
+        placement: PlacementId,
+        command: Command,
+    ) -> Result<bool, SupervisorGone> {
+        let (reply, answer) = oneshot::channel();
+        self.give(Input::Command(placement, command, reply)).await?;
+        answer.await.map_err(|_| SupervisorGone)
+    }
+
     pub fn outbox(&self) -> &Outbox {
         &self.outbox
+    }
+
+    pub fn board(&self) -> &Board {
+        &self.board
+    }
+
+    /// What everything used.
+    pub fn book(&self) -> &UsageBook {
+        &self.book
     }
 
     /// Resolves when the run is not waiting to be started (any more).
@@ -180,8 +246,14 @@ impl Supervisor {
 /// Reports on their way to the server: durable, not yet sent in the present session.
 #[derive(Default)]
 pub(crate) struct Outbox {
-    reports: Mutex<BTreeMap<RunId, Report>>,
+    waiting: Mutex<Waiting>,
     filled: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    runs: BTreeMap<RunId, Report>,
+    statuses: BTreeMap<PlacementId, StatusReport>,
 }
 
 impl Outbox {
@@ -191,42 +263,57 @@ impl Outbox {
     }
 
     pub fn take(&self, max: usize) -> Vec<Report> {
-        let mut reports = self.lock();
-        let mut taken = Vec::with_capacity(max.min(reports.len()));
-        while taken.len() < max
-            && let Some((_, report)) = reports.pop_first()
-        {
-            taken.push(report);
-        }
-        taken
+        take_some(&mut self.lock().runs, max)
+    }
+
+    pub fn take_statuses(&self, max: usize) -> Vec<StatusReport> {
+        take_some(&mut self.lock().statuses, max)
     }
 
     pub fn is_empty(&self) -> bool {
-        self.lock().is_empty()
+        let waiting = self.lock();
+        waiting.runs.is_empty() && waiting.statuses.is_empty()
     }
 
     fn put(&self, some: Vec<Report>) {
         if some.is_empty() {
             return;
         }
-        let mut reports = self.lock();
-        reports.extend(some.into_iter().map(|report| (report.run_id, report)));
-        drop(reports);
+        self.lock().runs.extend(some.into_iter().map(|report| (report.run_id, report)));
         self.filled.notify_one();
     }
 
-    fn refill(&self, all: Vec<Report>) {
-        self.lock().clear();
-        self.put(all);
+    fn put_statuses(&self, some: Vec<StatusReport>) {
+        if some.is_empty() {
+            return;
+        }
+        self.lock().statuses.extend(some.into_iter().map(|report| (report.placement_id, report)));
+        self.filled.notify_one();
+    }
+
+    fn refill(&self, reports: Vec<Report>, statuses: Vec<StatusReport>) {
+        *self.lock() = Waiting::default();
+        self.put(reports);
+        self.put_statuses(statuses);
     }
 
     fn remove(&self, run: RunId) {
-        self.lock().remove(&run);
+        self.lock().runs.remove(&run);
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<RunId, Report>> {
-        self.reports.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn take_some<K: Ord, V>(waiting: &mut BTreeMap<K, V>, max: usize) -> Vec<V> {
+    let mut taken = Vec::with_capacity(max.min(waiting.len()));
+    while taken.len() < max
+        && let Some((_, report)) = waiting.pop_first()
+    {
+        taken.push(report);
+    }
+    taken
 }
 
 /// Runs that are to be started and are not yet known to have been.

@@ -1,6 +1,6 @@
 //! The owner's loop: take inputs, fold, write, act.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,18 +8,22 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
-use hostler_base::Clock;
-use hostler_engine::supervise::{Action, AgentState, Local, Record};
+use hostler_base::{Clock, Ids};
+use hostler_engine::supervise::{Action, AgentState, Local, Moment, Record, Volatile};
 use hostler_model::{
-    Exit, ExitReason, Generation, Name, PlacementId, RunId, Span, StopSignal, Timestamp,
+    Exit, ExitReason, Generation, Name, Origin, PlacementId, ReportState, RunId, Span, StopSignal,
+    Timestamp,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::checks::Checks;
 use super::retain::Retention;
+use super::services::Services;
 use super::starts::Starts;
-use super::{Input, Opening, Outbox, Parts, Pending, Taken};
+use super::{Board, Input, Opening, Outbox, Parts, Pending, Taken};
 use crate::config::OnStop;
+use crate::health::HealthEvent;
 use crate::ledger::{Stopped, Writer};
 use crate::runner::{RecoveredState, RunExited, Runner, StartError, StartRun, Started, StopError};
 use crate::status::Status;
@@ -38,20 +42,28 @@ pub(super) struct Owner {
     pub(super) clock: Clock,
     pub(super) starts: Starts,
     pub(super) retention: Retention,
+    pub(super) volatile: Volatile,
+    pub(super) services: Services,
+    pub(super) checks: Checks,
+    pub(super) ids: Ids,
+    pub(super) is_alone: bool,
+    pub(super) board: Arc<Board>,
     writer: Writer,
     inputs: mpsc::Receiver<Input>,
     exits: mpsc::Receiver<RunExited>,
     node: Name,
     status: Arc<Status>,
     on_stop: OnStop,
-    outbox: Arc<Outbox>,
+    pub(super) outbox: Arc<Outbox>,
     pub(super) pending: Arc<Pending>,
     token: CancellationToken,
-    jobs: FuturesUnordered<BoxFuture<'static, Done>>,
+    pub(super) jobs: FuturesUnordered<BoxFuture<'static, Done>>,
     /// Runs that were asked to stop, and at which generation of their assignment.
     stopping: HashMap<RunId, Generation>,
     /// Runs that live but that the server does not know; they are forgotten when they end.
     pub(super) disowned: HashSet<RunId>,
+    /// Everything is being stopped with the agent: nothing is started any more.
+    is_draining: bool,
 }
 
 /// What the owner had done for it.
@@ -61,12 +73,16 @@ pub(super) enum Done {
     Due(RunId),
     Examined(RunId, io::Result<Option<RecoveredState>>),
     StopAsked(RunId, Result<(), StopError>),
+    Nothing,
 }
 
 enum Event {
     Input(Input),
     Exited(RunExited),
     Done(Done),
+    Health(HealthEvent),
+    /// It is time to look at something.
+    Due,
 }
 
 /// What follows from some events: what to write, and what to do once that is durable.
@@ -83,6 +99,11 @@ pub(super) struct Batch {
     pub(super) delays: Vec<(RunId, Duration)>,
     pub(super) taken: Vec<(oneshot::Sender<Taken>, Taken)>,
     pub(super) opened: Vec<oneshot::Sender<Opening>>,
+    pub(super) commanded: Vec<(oneshot::Sender<bool>, bool)>,
+    /// Services that were looked at.
+    pub(super) settled: BTreeSet<PlacementId>,
+    /// Runs that began to run, whose checks are to be asked.
+    pub(super) begun: Vec<RunId>,
     /// Runs whose end is among the events.
     pub(super) ended: HashSet<RunId>,
 }
@@ -94,10 +115,17 @@ impl Owner {
         inputs: mpsc::Receiver<Input>,
         outbox: Arc<Outbox>,
         pending: Arc<Pending>,
+        board: Arc<Board>,
         token: CancellationToken,
     ) -> Owner {
         parts.status.set_applied(parts.state.applied);
         Owner {
+            volatile: Owner::salted(&parts.node_id),
+            services: Services::default(),
+            checks: Checks::new(&parts.runner, &parts.clock),
+            ids: parts.ids,
+            is_alone: parts.is_alone,
+            board,
             state: parts.state,
             runner: parts.runner,
             boot_id: parts.boot_id,
@@ -116,12 +144,13 @@ impl Owner {
             jobs: FuturesUnordered::new(),
             stopping: HashMap::new(),
             disowned: HashSet::new(),
+            is_draining: false,
         }
     }
 
     pub async fn run(mut self) {
         let lived = self.live().await;
-        if lived.is_ok() && self.on_stop == OnStop::Stop {
+        if lived.is_ok() && self.status.on_stop().unwrap_or(self.on_stop) == OnStop::Stop {
             let _ = self.drain().await;
         }
         self.runner.detach().await;
@@ -132,15 +161,22 @@ impl Owner {
         let token = self.token.clone();
         let mut sweep = Box::pin(self.clock.sleep(SWEEP_EVERY));
         loop {
+            let due = self.services.wakes.next().map(|at| at.saturating_sub(self.clock.instant()));
+            let wake = self.clock.sleep(due.unwrap_or(SWEEP_EVERY));
             let first = tokio::select! {
                 () = token.cancelled() => return Ok(()),
                 Some(exited) = self.exits.recv() => Event::Exited(exited),
                 Some(input) = self.inputs.recv() => Event::Input(input),
                 Some(done) = self.jobs.next() => Event::Done(done),
+                Some(event) = self.checks.events.recv() => Event::Health(event),
+                () = wake, if due.is_some() => Event::Due,
                 () = &mut sweep => {
                     self.retention.sweep(self.clock.now());
                     self.audit();
                     sweep = Box::pin(self.clock.sleep(SWEEP_EVERY));
+                    let mut batch = Batch::default();
+                    self.give_up_foundlings(&mut batch);
+                    self.commit(batch).await?;
                     continue;
                 }
             };
@@ -152,6 +188,7 @@ impl Owner {
     /// Stops everything that runs, and waits for it.
     async fn drain(&mut self) -> Result<(), Stopped> {
         self.starts = Starts::default();
+        self.is_draining = true;
         let mut asked = HashSet::new();
         loop {
             let live = self.runner.live();
@@ -199,7 +236,7 @@ impl Owner {
         let mut batch = Batch::default();
         batch.ended.extend(events.iter().filter_map(|event| match event {
             Event::Exited(exited) => Some(exited.run_id),
-            Event::Input(_) | Event::Done(_) => None,
+            Event::Input(_) | Event::Done(_) | Event::Health(_) | Event::Due => None,
         }));
         for event in events {
             match event {
@@ -211,7 +248,23 @@ impl Owner {
                         self.take_ack(ack, &mut batch);
                     }
                 }
+                Event::Input(Input::StatusAcks(acks)) => {
+                    for ack in acks {
+                        self.take_status_ack(ack, &mut batch);
+                    }
+                }
+                Event::Input(Input::MemoryWarning(placement, warning)) => {
+                    self.volatile.of(placement).memory_warning = warning;
+                    batch.touched.push(placement);
+                }
+                Event::Input(Input::Command(placement, command, reply)) => {
+                    let is_known = self.take_command(placement, command, &mut batch);
+                    batch.commanded.push((reply, is_known));
+                }
                 Event::Input(Input::OpenSession(reply)) => self.take_session(reply, &mut batch),
+                Event::Health(event) => self.take_health(event, &mut batch),
+                Event::Due => self.take_due(&mut batch),
+                Event::Done(Done::Nothing) => {}
                 Event::Exited(exited) => {
                     self.end(exited.run_id, exited.started, exited.exit, &mut batch);
                 }
@@ -235,8 +288,7 @@ impl Owner {
     /// Looks after runs that should live but that nobody attends to: their news was lost.
     fn audit(&mut self) {
         let live: HashSet<RunId> = self.runner.live().into_iter().collect();
-        for held in self.state.held.values() {
-            let run = held.assignment.run_id;
+        for (run, held) in self.state.runs() {
             if matches!(held.local, Local::Running { .. }) && !live.contains(&run) {
                 self.examine(run, Duration::ZERO);
             }
@@ -256,76 +308,121 @@ impl Owner {
     }
 
     pub(super) fn touch(&self, run: RunId, batch: &mut Batch) {
-        let held = self.state.by_run(run);
-        batch.touched.extend(held.map(|held| held.assignment.placement_id));
+        batch.touched.extend(self.state.by_run(run).map(|held| held.placement));
     }
 
     /// Folds a record in and puts it among those to be written.
     pub(super) fn note(&mut self, record: Record, batch: &mut Batch) {
+        let mut also = None;
         match &record {
-            Record::Observed { run, .. } => {
+            Record::Observed { run, generation, state } => {
                 batch.observed.insert(*run);
-            }
-            Record::Forgotten { placement } => {
-                if let Some(held) = self.state.held.get(placement) {
-                    let run = held.assignment.run_id;
-                    let time = match &held.local {
-                        Local::Exited { exit, .. } => exit.time,
-                        Local::Waiting | Local::Starting { .. } | Local::Running { .. } => {
-                            self.clock.now()
-                        }
-                    };
-                    batch.forgotten.push((run, time));
-                    batch.observed.remove(&run);
+                let is_services = self.state.by_run(*run).is_some_and(|held| held.origin.is_some());
+                if self.is_alone && is_services {
+                    also = Some(Record::Acknowledged { run: *run, generation: *generation });
+                }
+                match state {
+                    ReportState::Running { .. } if is_services => batch.begun.push(*run),
+                    ReportState::Running { .. } | ReportState::Exited { .. } => {}
                 }
             }
+            Record::Forgotten { placement } => {
+                let runs = self.state.held.get(placement).map(|held| held.runs.clone());
+                for run in runs.into_iter().flatten() {
+                    self.let_go(run, batch);
+                }
+            }
+            Record::Dropped { run, .. } => self.let_go(*run, batch),
             Record::Accepted { .. }
             | Record::Starting { .. }
+            | Record::Launched { .. }
+            | Record::Fired { .. }
+            | Record::Commanded { .. }
+            | Record::GaveUp { .. }
             | Record::Acknowledged { .. }
+            | Record::Restored { .. }
             | Record::Session { .. } => {}
         }
         self.state.apply(&record);
+        if let Record::Observed { run, state: ReportState::Exited { .. }, .. } = &record {
+            let (wall, mono) = (self.clock.now(), self.clock.instant());
+            self.state.note_end(*run, wall, mono, &mut self.volatile);
+        }
         batch.records.push(record);
+        if let Some(also) = also {
+            self.state.apply(&also);
+            batch.records.push(also);
+        }
+    }
+
+    fn let_go(&self, run: RunId, batch: &mut Batch) {
+        let time = match self.state.by_run(run).map(|held| &held.local) {
+            Some(Local::Exited { exit, .. }) => exit.time,
+            _ => self.clock.now(),
+        };
+        batch.forgotten.push((run, time));
+        batch.observed.remove(&run);
     }
 
     /// Asks the engine what follows for everything that was touched.
     fn decide(&mut self, batch: &mut Batch) {
-        let now = self.clock.now();
+        self.touch_dependents(batch);
         let mut touched = std::mem::take(&mut batch.touched);
         touched.sort_unstable();
         touched.dedup();
         for placement in touched {
-            while let Some(action) = self.state.action_for(placement, now) {
+            self.adopt(placement, batch);
+            while let Some(action) = self.next_action(placement) {
                 match action {
-                    Action::Start { assignment } => {
-                        let run = assignment.run_id;
-                        let boot_id = self.boot_id.clone();
-                        self.note(Record::Starting { run, boot_id }, batch);
+                    Action::Start { .. } if self.is_draining => break,
+                    Action::Start { run, record } => {
+                        self.note(record, batch);
                         self.pending.insert(run);
                         self.starts.queue(run);
                     }
                     Action::Write(record) => self.note(record, batch),
-                    Action::Stop { run } if self.starts.withdraw(run) => {
-                        let exit = Exit {
-                            reason: ExitReason::Stopped,
-                            message: Some("stopped before it ran".to_owned()),
-                            ..self.start_failed(String::new())
-                        };
-                        self.end(run, None, exit, batch);
-                    }
-                    Action::Stop { run } => {
-                        self.want_stop(run, batch);
-                        break;
+                    Action::Stop { runs } => {
+                        let (waiting, begun): (Vec<_>, Vec<_>) =
+                            runs.into_iter().partition(|run| self.starts.withdraw(*run));
+                        for run in &waiting {
+                            let exit = Exit {
+                                reason: ExitReason::Stopped,
+                                message: Some("stopped before it ran".to_owned()),
+                                ..self.start_failed(String::new())
+                            };
+                            self.end(*run, None, exit, batch);
+                        }
+                        for run in begun {
+                            self.want_stop(run, batch);
+                        }
+                        if waiting.is_empty() {
+                            break;
+                        }
                     }
                 }
             }
+            self.forget_removed(placement, batch);
+            self.settle_service(placement, batch);
         }
+    }
+
+    fn next_action(&mut self, placement: PlacementId) -> Option<Action> {
+        let boot_id = std::mem::take(&mut self.boot_id);
+        let now = Moment {
+            wall: self.clock.now(),
+            mono: self.clock.instant(),
+            boot_id: &boot_id,
+            fresh_run: self.ids.fresh(),
+        };
+        let action = self.state.action_for(placement, now, &mut self.volatile);
+        self.boot_id = boot_id;
+        action
     }
 
     /// A run that is being handed over is stopped when that is done. A repeated wish is passed on only
     /// when it is a newer one: it may shorten the grace.
     pub(super) fn want_stop(&mut self, run: RunId, batch: &mut Batch) {
-        let Some(held) = self.state.by_run(run) else {
+        let Some(held) = self.state.placement_of(run) else {
             return;
         };
         let generation = held.assignment.generation;
@@ -337,8 +434,8 @@ impl Owner {
         batch.stops.push((run, signal, grace));
     }
 
-    fn stop_policy(&self, run: RunId) -> (StopSignal, Span) {
-        match self.state.by_run(run) {
+    pub(super) fn stop_policy(&self, run: RunId) -> (StopSignal, Span) {
+        match self.state.placement_of(run) {
             Some(held) => {
                 let policy = &held.assignment.spec.stop;
                 (policy.signal, held.assignment.grace.unwrap_or(policy.grace))
@@ -356,18 +453,26 @@ impl Owner {
             // A session that has ended does not need the answer.
             let _ = reply.send(taken);
         }
+        for (reply, is_known) in batch.commanded {
+            let _ = reply.send(is_known);
+        }
         for (run, time) in batch.forgotten {
             self.outbox.remove(run);
             self.pending.remove(run);
             self.stopping.remove(&run);
             self.disowned.remove(&run);
+            self.services.condemned.remove(&run);
             self.retention.keep(run, time);
         }
-        let reports = batch.observed.iter();
-        let reports = reports.filter_map(|run| self.state.by_run(*run)?.report());
-        self.outbox.put(reports.collect());
+        if !self.is_alone {
+            let reports = batch.observed.iter();
+            let reports = reports.filter_map(|run| self.state.by_run(*run)?.report(*run));
+            self.outbox.put(reports.collect());
+        }
+        self.tell_statuses(batch.settled);
         for reply in batch.opened {
-            self.outbox.refill(self.state.reports());
+            let statuses = self.all_statuses();
+            self.outbox.refill(self.state.reports(), statuses);
             let opening = Opening { epoch: self.state.session_epoch, applied: self.state.applied };
             let _ = reply.send(opening);
         }
@@ -381,6 +486,9 @@ impl Owner {
         for (run, delay) in batch.delays {
             let wait = self.clock.sleep(delay);
             self.jobs.push(wait.map(move |()| Done::Due(run)).boxed());
+        }
+        for run in batch.begun {
+            self.begin_checks(run);
         }
         self.hand_over_starts();
         self.writer.compact_if_grown(&self.state).await;
@@ -396,21 +504,34 @@ impl Owner {
 
     fn hand_over_starts(&mut self) {
         while let Some(run) = self.starts.next() {
-            let Some(held) = self.state.by_run(run) else {
+            let Some(held) = self.state.placement_of(run) else {
                 self.starts.done(run);
                 continue;
             };
+            let origin = self.state.by_run(run).and_then(|held| held.origin);
             let start = StartRun {
                 run_id: run,
+                placement_id: held.assignment.placement_id,
                 spec: held.assignment.spec.clone(),
                 task: held.assignment.workload_name.clone(),
                 project: held.assignment.project_name.clone(),
                 node: self.node.clone(),
-                env: Default::default(),
+                env: origin.map(about_origin).unwrap_or_default(),
             };
             let runner = self.runner.clone();
             self.jobs
                 .push(Box::pin(async move { Done::Started(run, runner.start_run(start).await) }));
         }
     }
+}
+
+/// What a service's run can know of itself.
+fn about_origin(origin: Origin) -> BTreeMap<String, String> {
+    let fire = origin.fire.map(|fire| ("HOSTLER_FIRE_TIME".to_owned(), fire.to_string()));
+    let mut env = BTreeMap::from([
+        ("HOSTLER_RUN_NUMBER".to_owned(), origin.number.to_string()),
+        ("HOSTLER_RUN_CAUSE".to_owned(), origin.cause.to_string()),
+    ]);
+    env.extend(fire);
+    env
 }

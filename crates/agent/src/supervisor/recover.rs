@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use hostler_engine::supervise::{Finding, Local};
-use hostler_model::{RunId, Span, StopSignal};
+use hostler_model::RunId;
 
 use super::owner::{Batch, EXAMINE_AGAIN, Owner};
 use crate::ledger::Stopped;
@@ -14,19 +14,14 @@ use crate::runner::RecoveredState;
 impl Owner {
     pub(super) async fn recover(&mut self) -> Result<(), Stopped> {
         let mut batch = Batch::default();
-        let begun: Vec<RunId> = self
-            .state
-            .held
-            .values()
-            .filter(|held| !matches!(held.local, Local::Exited { .. }))
-            .map(|held| held.assignment.run_id)
-            .collect();
+        let begun: Vec<RunId> =
+            (self.state.runs()).filter(|(_, held)| !held.is_over()).map(|(run, _)| run).collect();
         let mut live = 0usize;
         for run in begun {
             live += usize::from(self.recover_one(run, &mut batch).await);
         }
         batch.touched.extend(self.state.held.keys());
-        self.recover_unknown(&mut batch).await;
+        self.recover_unknown().await;
         tracing::info!(
             held = self.state.held.len(),
             live,
@@ -84,7 +79,7 @@ impl Owner {
     }
 
     /// Directories of runs that the ledger does not know, or knows to be over.
-    async fn recover_unknown(&mut self, batch: &mut Batch) {
+    async fn recover_unknown(&mut self) {
         let found = match self.runner.recover().await {
             Ok(found) => found,
             Err(error) => {
@@ -92,8 +87,7 @@ impl Owner {
                 return;
             }
         };
-        let held: HashSet<RunId> =
-            (self.state.held.values()).map(|held| held.assignment.run_id).collect();
+        let held: HashSet<RunId> = self.state.runs().map(|(run, _)| run).collect();
         for recovered in found {
             let run = recovered.run_id;
             if held.contains(&run) {
@@ -101,9 +95,8 @@ impl Owner {
             }
             match recovered.state {
                 RecoveredState::Live(started) => {
-                    tracing::warn!(%run, pid = started.pid, "run lives that the ledger does not know, it is stopped");
-                    let grace = Span::from_secs(10);
-                    batch.stops.push((run, StopSignal::Term, grace));
+                    tracing::warn!(%run, pid = started.pid, "run lives that the ledger does not know");
+                    self.take_in(run, recovered.placement_id, started);
                 }
                 RecoveredState::Exited { exit, .. } => self.retention.keep(run, exit.time),
                 RecoveredState::NeverStarted => {

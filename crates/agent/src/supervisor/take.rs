@@ -5,10 +5,8 @@ use std::io;
 use std::time::Duration;
 
 use hostler_base::chain;
-use hostler_engine::supervise::{Acceptance, Action, Local, Record};
-use hostler_model::{
-    Exit, ExitReason, Generation, PlacementId, RunId, Span, StopSignal, Timestamp,
-};
+use hostler_engine::supervise::{Acceptance, HeldRun, Local, Record};
+use hostler_model::{Exit, ExitReason, Generation, RunId, Span, StopSignal, Timestamp};
 use tokio::sync::oneshot;
 
 use super::owner::{Batch, EXAMINE_AGAIN, Owner};
@@ -37,8 +35,9 @@ impl Owner {
                     batch.touched.extend(placements);
                 }
                 self.note(record, batch);
+                self.expect_foundlings();
                 for bad in unreadable {
-                    let run = bad.assignment.run_id;
+                    let Some(run) = bad.assignment.run_id else { continue };
                     let is_waiting =
                         self.state.by_run(run).is_some_and(|held| held.local == Local::Waiting);
                     if is_waiting {
@@ -60,10 +59,10 @@ impl Owner {
         let Some(held) = self.state.by_run(ack.run) else {
             return;
         };
-        let placement = held.assignment.placement_id;
+        let placement = held.placement;
         if ack.is_unknown {
             tracing::warn!(run = %ack.run, "server does not know a run of this node, it is given up");
-            self.disown(ack.run, placement, batch);
+            self.disown(ack.run, batch);
             return;
         }
         if ack.generation <= held.acknowledged {
@@ -72,20 +71,21 @@ impl Owner {
         let record = Record::Acknowledged { run: ack.run, generation: ack.generation };
         self.state.apply(&record);
         batch.touched.push(placement);
-        let action = self.state.action_for(placement, self.clock.now());
-        if !matches!(action, Some(Action::Write(Record::Forgotten { .. }))) {
+        let is_forgotten_next = self.state.is_over_and_told(ack.run);
+        if !is_forgotten_next {
             batch.records.push(record);
         }
     }
 
     /// The server has no such run: what lives of it is stopped, and then nothing is held of it.
-    pub(super) fn disown(&mut self, run: RunId, placement: PlacementId, batch: &mut Batch) {
+    pub(super) fn disown(&mut self, run: RunId, batch: &mut Batch) {
         let Some(held) = self.state.by_run(run) else {
             return;
         };
         let is_over = matches!(held.local, Local::Exited { .. } | Local::Waiting);
+        let gone = gone(run, held);
         if is_over || self.starts.withdraw(run) {
-            self.note(Record::Forgotten { placement }, batch);
+            self.note(gone, batch);
         } else {
             self.disowned.insert(run);
             self.want_stop(run, batch);
@@ -139,7 +139,13 @@ impl Owner {
             batch.stops.push((run, StopSignal::Term, Span::from_secs(10)));
             return;
         };
-        batch.touched.push(held.assignment.placement_id);
+        let placement = held.placement;
+        batch.touched.push(placement);
+        if held.origin.is_some() {
+            let vitals = self.volatile.of(placement);
+            vitals.unenforced.clone_from(&started.unenforced);
+            vitals.memory_warning = None;
+        }
         if self.disowned.contains(&run) {
             return self.want_stop(run, batch);
         }
@@ -185,11 +191,19 @@ impl Owner {
         if matches!(held.local, Local::Exited { .. }) {
             return;
         }
-        let placement = held.assignment.placement_id;
+        let placement = held.placement;
         if self.disowned.contains(&run) {
-            return self.note(Record::Forgotten { placement }, batch);
+            let gone = gone(run, held);
+            return self.note(gone, batch);
         }
         batch.touched.push(placement);
+        self.end_checks(run);
+        let exit = match self.services.condemned.remove(&run) {
+            Some(why) if exit.reason == ExitReason::Stopped => {
+                Exit { reason: ExitReason::Unhealthy, message: Some(why), ..exit }
+            }
+            _ => exit,
+        };
         let (time, pid) = started.map(|s| (s.time, s.pid)).unzip();
         if let Some(record) = self.state.exit_record(run, time, pid, exit) {
             self.note(record, batch);
@@ -204,5 +218,13 @@ impl Owner {
             message: Some(message),
             time: self.clock.now(),
         }
+    }
+}
+
+/// The record that ends what is held of a run: of a task with its placement, of a service alone.
+fn gone(run: RunId, held: &HeldRun) -> Record {
+    match held.origin {
+        None => Record::Forgotten { placement: held.placement },
+        Some(_) => Record::Dropped { run, is_untold: false },
     }
 }

@@ -5,11 +5,13 @@ use std::time::Duration;
 use hostler_agent::OnStop;
 use hostler_base::ledger::Journal;
 use hostler_engine::supervise::Record;
-use hostler_model::{ExitReason, Generation, ReportState, StopSignal};
+use hostler_model::{
+    Assignment, Desired, ExitReason, Generation, Mode, Report, ReportState, StopSignal,
+};
 use hostler_proto::v1::{self, agent_message, server_message};
 
 use crate::fake::{
-    Agent, Data, FakeServer, Installation, agent_config, assignment, exit_of, stopped,
+    Agent, Data, FakeServer, FakeSession, Installation, agent_config, assignment, exit_of, stopped,
 };
 use crate::support::{is_running, sh, until};
 
@@ -32,8 +34,8 @@ async fn a_wish_becomes_a_run_and_its_end_is_forgotten_once_acknowledged() {
     let wanted = assignment(1, sh("sleep 0.3; exit 7"));
     session.desire(0, 1, std::slice::from_ref(&wanted)).await;
     assert_eq!(session.applied().await, 1);
-    session.running(wanted.run_id).await;
-    let report = session.exited(wanted.run_id).await;
+    session.running(wanted.run_id.unwrap()).await;
+    let report = session.exited(wanted.run_id.unwrap()).await;
     assert_eq!(exit_of(&report), (ExitReason::Exited, Some(7)));
     let ReportState::Exited { started, pid, .. } = &report.state else { unreachable!() };
     assert!(started.is_some() && pid.is_some());
@@ -49,7 +51,7 @@ async fn a_wish_becomes_a_run_and_its_end_is_forgotten_once_acknowledged() {
     let agent_message::Body::Applied(_) = session.next().await else {
         panic!("something was reported that was acknowledged");
     };
-    let exited = session.exited(next.run_id).await;
+    let exited = session.exited(next.run_id.unwrap()).await;
     session.ack(&exited).await;
     let status = agent.status_that("idleness", |status| status.runs_active == 0).await;
     assert!(status.is_connected && status.server.as_deref() == Some("a-server"));
@@ -64,12 +66,12 @@ async fn what_was_not_acknowledged_is_said_again_and_epochs_grow() {
     let first_epoch = session.hello.session_epoch;
     let wanted = assignment(1, sh("exit 3"));
     session.desire(0, 1, std::slice::from_ref(&wanted)).await;
-    let report = session.exited(wanted.run_id).await;
+    let report = session.exited(wanted.run_id.unwrap()).await;
     drop(session);
 
     let mut session = server.session().await;
     assert!(session.hello.session_epoch > first_epoch);
-    let again = session.exited(wanted.run_id).await;
+    let again = session.exited(wanted.run_id.unwrap()).await;
     assert_eq!(again, report);
     session.ack(&again).await;
 }
@@ -85,7 +87,7 @@ async fn a_repeated_wish_does_nothing_and_a_gap_leads_to_a_new_session() {
         session.desire(0, 1, std::slice::from_ref(&wanted)).await;
         assert_eq!(session.applied().await, 1);
     }
-    session.exited(wanted.run_id).await;
+    session.exited(wanted.run_id.unwrap()).await;
     session.desire(0, 1, std::slice::from_ref(&wanted)).await;
     assert_eq!(session.applied().await, 1);
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "ran\n");
@@ -105,10 +107,10 @@ async fn a_killed_agent_finds_its_runs_again() {
     let script = format!("while [ ! -e {} ]; do sleep 0.02; done; exit 9", go.display());
     let (lives, ends) = (assignment(1, sh(&script)), assignment(1, sh("sleep 0.3; exit 4")));
     session.desire(0, 1, &[lives.clone(), ends.clone()]).await;
-    let pid = session.running(lives.run_id).await;
+    let pid = session.running(lives.run_id.unwrap()).await;
     agent.kill();
     until("the short run has ended", || {
-        let dir = data.path().join("runs").join(ends.run_id.to_string());
+        let dir = data.path().join("runs").join(ends.run_id.unwrap().to_string());
         dir.join("exit.json").exists()
     })
     .await;
@@ -116,11 +118,11 @@ async fn a_killed_agent_finds_its_runs_again() {
     let agent = Agent::start(data.path());
     let mut session = server.session().await;
     assert_eq!(session.hello.applied_generation, 1);
-    let report = session.exited(ends.run_id).await;
+    let report = session.exited(ends.run_id.unwrap()).await;
     assert_eq!(exit_of(&report), (ExitReason::Exited, Some(4)));
     assert!(is_running(pid));
     std::fs::write(&go, "").unwrap();
-    let report = session.exited(lives.run_id).await;
+    let report = session.exited(lives.run_id.unwrap()).await;
     assert_eq!(exit_of(&report), (ExitReason::Exited, Some(9)));
     let ReportState::Exited { pid: reported, .. } = report.state else { unreachable!() };
     assert_eq!(reported, Some(pid));
@@ -134,7 +136,7 @@ async fn runs_are_stopped_when_wished_before_or_while_they_run() {
     let mut session = server.session().await;
     let long = assignment(1, sh("sleep 600"));
     session.desire(0, 1, std::slice::from_ref(&long)).await;
-    session.running(long.run_id).await;
+    session.running(long.run_id.unwrap()).await;
     let never = assignment(2, sh("touch never"));
     let wishes = [stopped(2, &long), stopped(2, &never)];
     session.desire(1, 2, &wishes).await;
@@ -145,7 +147,7 @@ async fn runs_are_stopped_when_wished_before_or_while_they_run() {
         session.ack(&report).await;
     }
     assert_eq!(reasons, [ExitReason::Stopped, ExitReason::Stopped]);
-    assert!(!data.path().join("runs").join(never.run_id.to_string()).exists());
+    assert!(!data.path().join("runs").join(never.run_id.unwrap().to_string()).exists());
 }
 
 #[tokio::test]
@@ -157,13 +159,13 @@ async fn a_stubborn_run_gets_a_shorter_grace_by_a_newer_wish() {
     spec.stop.grace = hostler_model::Span::from_secs(600);
     let stubborn = assignment(1, spec);
     session.desire(0, 1, std::slice::from_ref(&stubborn)).await;
-    session.running(stubborn.run_id).await;
+    session.running(stubborn.run_id.unwrap()).await;
     session.desire(1, 2, &[stopped(2, &stubborn)]).await;
     assert_eq!(session.applied().await, 2);
     let mut now = stopped(3, &stubborn);
     now.grace = Some(hostler_model::Span::from_millis(0));
     session.desire(2, 3, &[now]).await;
-    let report = session.exited(stubborn.run_id).await;
+    let report = session.exited(stubborn.run_id.unwrap()).await;
     assert_eq!(exit_of(&report).0, ExitReason::Stopped);
     assert_eq!(stubborn.spec.stop.signal, StopSignal::Term);
 }
@@ -175,8 +177,8 @@ async fn a_run_that_the_server_does_not_know_is_stopped_and_forgotten() {
     let mut session = server.session().await;
     let wanted = assignment(1, sh("sleep 600"));
     session.desire(0, 1, std::slice::from_ref(&wanted)).await;
-    let pid = session.running(wanted.run_id).await;
-    session.ack_as(wanted.run_id, Generation::FIRST, true).await;
+    let pid = session.running(wanted.run_id.unwrap()).await;
+    session.ack_as(wanted.run_id.unwrap(), Generation::FIRST, true).await;
     until("it is stopped", || !is_running(pid)).await;
     drop(session);
     let mut session = server.session().await;
@@ -208,18 +210,43 @@ async fn what_cannot_be_started_or_understood_is_reported_as_such() {
         session.ack(&report).await;
     }
     let message_of = |run| &seen.iter().find(|(id, _)| *id == run).unwrap().1;
-    assert!(message_of(missing.run_id).contains("no-such-program"));
-    assert!(message_of(newer.run_id).contains("warp"));
+    assert!(message_of(missing.run_id.unwrap()).contains("no-such-program"));
+    assert!(message_of(newer.run_id.unwrap()).contains("warp"));
+}
+
+/// The pid of a task and the report of a service, which come in any order.
+async fn both_running(
+    session: &mut FakeSession,
+    task: &Assignment,
+    service: &Assignment,
+) -> (u32, Report) {
+    let (mut pid, mut reported) = (None, None);
+    loop {
+        let report = session.report_that(|_| true).await;
+        match &report.state {
+            ReportState::Running { pid: its, .. } if Some(report.run_id) == task.run_id => {
+                pid = Some(*its);
+            }
+            _ if report.placement_id == service.placement_id => reported = Some(report),
+            _ => {}
+        }
+        if let (Some(pid), Some(reported)) = (pid, &reported) {
+            return (pid, reported.clone());
+        }
+    }
 }
 
 #[tokio::test]
-async fn runs_that_the_ledger_does_not_know_are_stopped() {
+async fn runs_that_a_lost_ledger_knew_are_adopted() {
     let (data, _installation, mut server) = world().await;
     let agent = Agent::start(data.path());
     let mut session = server.session().await;
-    let wanted = assignment(1, sh("sleep 600"));
-    session.desire(0, 1, std::slice::from_ref(&wanted)).await;
-    let pid = session.running(wanted.run_id).await;
+    let task = assignment(1, sh("sleep 600"));
+    let mut service = Assignment { run_id: None, ..assignment(2, sh("sleep 600")) };
+    service.spec.mode = Mode::Forever;
+    session.desire(0, 2, &[task.clone(), service.clone()]).await;
+    let is_services = |report: &Report| report.placement_id == service.placement_id;
+    let (pid, first) = both_running(&mut session, &task, &service).await;
     let epoch = session.hello.session_epoch;
     agent.stop().await.unwrap();
     assert!(is_running(pid), "a stopping agent leaves its runs");
@@ -232,10 +259,16 @@ async fn runs_that_the_ledger_does_not_know_are_stopped() {
     let mut session = server.session().await;
     assert_eq!(session.hello.applied_generation, 0);
     assert!(session.hello.session_epoch >= epoch);
-    session.desire(0, 1, std::slice::from_ref(&wanted)).await;
-    let report = session.exited(wanted.run_id).await;
-    assert_eq!(exit_of(&report).0, ExitReason::Stopped, "it is not run a second time");
-    until("it is stopped", || !is_running(pid)).await;
+    session.desire(0, 2, &[task.clone(), service.clone()]).await;
+    let (same, again) = both_running(&mut session, &task, &service).await;
+    assert_eq!(same, pid, "the same process");
+    assert_eq!((again.run_id, &again.state), (first.run_id, &first.state), "the same run");
+    session.desire(2, 3, &[stopped(3, &task)]).await;
+    let report = session.exited(task.run_id.unwrap()).await;
+    assert_eq!(exit_of(&report).0, ExitReason::Stopped);
+    let remove = Assignment { desired: Desired::Remove, ..stopped(4, &service) };
+    session.desire(3, 4, &[remove]).await;
+    session.report_that(|r| is_services(r) && matches!(r.state, ReportState::Exited { .. })).await;
 }
 
 #[tokio::test]
@@ -246,12 +279,12 @@ async fn an_agent_that_is_told_so_takes_its_runs_with_it() {
     let mut session = server.session().await;
     let wanted = assignment(1, sh("sleep 600"));
     session.desire(0, 1, std::slice::from_ref(&wanted)).await;
-    let pid = session.running(wanted.run_id).await;
+    let pid = session.running(wanted.run_id.unwrap()).await;
     agent.stop().await.unwrap();
     assert!(!is_running(pid));
     let _agent = Agent::start(data.path());
     let mut session = server.session().await;
-    let report = session.exited(wanted.run_id).await;
+    let report = session.exited(wanted.run_id.unwrap()).await;
     assert_eq!(exit_of(&report).0, ExitReason::Stopped);
 }
 
@@ -266,9 +299,9 @@ async fn what_was_about_to_start_when_the_agent_died_starts_only_in_the_same_boo
             generation: Generation::FIRST,
             assignments: vec![fresh.clone(), rebooted.clone(), unwanted.clone()],
         },
-        starting(fresh.run_id, &boot_id),
-        starting(rebooted.run_id, "an earlier boot"),
-        starting(unwanted.run_id, &boot_id),
+        starting(fresh.run_id.unwrap(), &boot_id),
+        starting(rebooted.run_id.unwrap(), "an earlier boot"),
+        starting(unwanted.run_id.unwrap(), &boot_id),
         Record::Accepted {
             generation: Generation::from_u64(2),
             assignments: vec![stopped(2, &unwanted)],
@@ -288,9 +321,9 @@ async fn what_was_about_to_start_when_the_agent_died_starts_only_in_the_same_boo
         seen.insert(report.run_id, exit_of(&report));
         session.ack(&report).await;
     }
-    assert_eq!(seen[&fresh.run_id], (ExitReason::Exited, Some(1)));
-    assert_eq!(seen[&rebooted.run_id], (ExitReason::Vanished, None));
-    assert_eq!(seen[&unwanted.run_id], (ExitReason::Stopped, None));
+    assert_eq!(seen[&fresh.run_id.unwrap()], (ExitReason::Exited, Some(1)));
+    assert_eq!(seen[&rebooted.run_id.unwrap()], (ExitReason::Vanished, None));
+    assert_eq!(seen[&unwanted.run_id.unwrap()], (ExitReason::Stopped, None));
 }
 
 #[tokio::test]
@@ -303,11 +336,11 @@ async fn old_run_directories_are_cleared_away() {
     for (index, wanted) in runs.iter().enumerate() {
         let from = index as u64;
         session.desire(from, from + 1, std::slice::from_ref(wanted)).await;
-        let report = session.exited(wanted.run_id).await;
+        let report = session.exited(wanted.run_id.unwrap()).await;
         session.ack(&report).await;
     }
     let is_kept = |index: usize| {
-        let name = runs[index].run_id.to_string();
+        let name = runs[index].run_id.unwrap().to_string();
         data.path().join("runs").join(name).exists()
     };
     until("two are left", || !(0..3).any(is_kept)).await;

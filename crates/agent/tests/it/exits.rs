@@ -85,7 +85,7 @@ async fn the_environment_is_minimal_and_the_spec_wins() {
     for name in ["HOME", "USER", "LOGNAME", "PATH", "SHELL"] {
         assert!(value(name).is_some_and(|v| !v.is_empty()), "{name}");
     }
-    assert_eq!(names.len(), 12, "{names:?}");
+    assert_eq!(names.len(), 13, "{names:?}");
 }
 
 #[tokio::test]

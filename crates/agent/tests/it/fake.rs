@@ -307,7 +307,7 @@ impl FakeSession {
 pub fn assignment(generation: u64, spec: WorkloadSpec) -> Assignment {
     Assignment {
         placement_id: PlacementId::from_uuid(Uuid::new_v4()),
-        run_id: RunId::from_uuid(Uuid::new_v4()),
+        run_id: Some(RunId::from_uuid(Uuid::new_v4())),
         desired: Desired::Run,
         generation: Generation::from_u64(generation),
         workload_id: WorkloadId::from_uuid(Uuid::new_v4()),
@@ -315,6 +315,7 @@ pub fn assignment(generation: u64, spec: WorkloadSpec) -> Assignment {
         project_name: "default".parse().unwrap(),
         spec,
         grace: None,
+        revision: Generation::FIRST,
     }
 }
 
@@ -354,31 +355,27 @@ impl Agent {
     }
 
     pub fn start_with(config: AgentConfig) -> Agent {
+        Agent::start_at(config, Clock::system())
+    }
+
+    pub fn start_at(config: AgentConfig, clock: Clock) -> Agent {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()
             .unwrap();
-        let clock = Clock::system();
         let shutdown = Shutdown::new(clock.clone());
         let (data, stop) = (config.data_dir.clone(), shutdown.clone());
-        let done = runtime.handle().spawn(async move {
-            // An agent that was just killed may hold the ledger's lock for a moment.
-            loop {
-                match hostler_agent::run(config.clone(), clock.clone(), &stop).await {
-                    Err(AgentError::Ledger(hostler_base::ledger::Error::InUse { .. }))
-                        if !stop.is_requested() => {}
-                    other => return other,
-                }
-            }
-        });
+        let done =
+            runtime.handle().spawn(async move { hostler_agent::run(config, clock, &stop).await });
         Agent { data, shutdown, runtime: Some(runtime), done: Some(done) }
     }
 
     /// As `kill -9` would: nothing is finished, nothing is said.
     pub fn kill(mut self) {
         if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
+            let end = move || runtime.shutdown_timeout(DEADLINE);
+            std::thread::spawn(end).join().unwrap();
         }
     }
 

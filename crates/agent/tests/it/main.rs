@@ -7,12 +7,18 @@
 )]
 
 mod agent;
+mod bare;
+mod exec;
 mod exits;
 mod fake;
+mod hooks;
 mod join;
+mod limits;
+mod logs;
 mod measure;
 mod output;
 mod session;
+mod soak;
 mod stop;
 mod support;
 mod survive;

@@ -105,7 +105,7 @@ async fn a_certificate_is_renewed_in_time_and_used_at_once() {
     let stored = Identity::load(data.path()).unwrap().certificate;
     assert_eq!(stored.serial, session.serial);
     let status = agent.status_that("a session", |s| s.is_connected).await;
-    assert_eq!(status.certificate_expires, stored.time_expires);
+    assert_eq!(status.certificate_expires, Some(stored.time_expires));
 }
 
 struct Output {
@@ -165,8 +165,11 @@ async fn output_flows_within_a_tiny_window_and_goes_on_from_any_cursor() {
     let wanted = assignment(1, sh(script));
     session.desire(0, 1, std::slice::from_ref(&wanted)).await;
 
-    let follow =
-        v1::OutputRequest { follow: true, stream: "stdout".into(), ..output_of(wanted.run_id) };
+    let follow = v1::OutputRequest {
+        follow: true,
+        stream: "stdout".into(),
+        ..output_of(wanted.run_id.unwrap())
+    };
     session.applied().await;
     let followed = read_stream(&mut session, 1, follow).await;
     let expected = b"one two three four five\nseven\n";
@@ -178,7 +181,7 @@ async fn output_flows_within_a_tiny_window_and_goes_on_from_any_cursor() {
         let again = v1::OutputRequest {
             cursor: cursor.clone(),
             stream: "stdout".into(),
-            ..output_of(wanted.run_id)
+            ..output_of(wanted.run_id.unwrap())
         };
         let rest = read_stream(&mut session, 100 + id as u64, again).await;
         assert_eq!(rest.bytes, &expected[*at..], "cursor {cursor}");
@@ -188,18 +191,18 @@ async fn output_flows_within_a_tiny_window_and_goes_on_from_any_cursor() {
     let tail = v1::OutputRequest {
         tail_lines: Some(1),
         stream: "stdout".into(),
-        ..output_of(wanted.run_id)
+        ..output_of(wanted.run_id.unwrap())
     };
     let tail = read_stream(&mut session, 2, tail).await;
     assert_eq!(tail.bytes, b"seven\n");
     let middle = v1::OutputRequest {
         tail_lines: Some(2),
         stream: "stdout".into(),
-        ..output_of(wanted.run_id)
+        ..output_of(wanted.run_id.unwrap())
     };
     let middle = read_stream(&mut session, 3, middle).await;
     assert_eq!(middle.bytes, expected);
-    let errors = v1::OutputRequest { stream: "stderr".into(), ..output_of(wanted.run_id) };
+    let errors = v1::OutputRequest { stream: "stderr".into(), ..output_of(wanted.run_id.unwrap()) };
     assert_eq!(read_stream(&mut session, 4, errors).await.bytes, b"six\n");
 }
 
@@ -217,12 +220,12 @@ async fn streams_that_cannot_be_say_why_and_cancelled_ones_are_silent() {
 
     let wanted = assignment(1, sh("echo much more than the window; sleep 600"));
     session.desire(0, 1, std::slice::from_ref(&wanted)).await;
-    session.running(wanted.run_id).await;
+    session.running(wanted.run_id.unwrap()).await;
     let open = v1::StreamOpen {
         stream_id: 3,
         what: Some(stream_open::What::Output(v1::OutputRequest {
             follow: true,
-            ..output_of(wanted.run_id)
+            ..output_of(wanted.run_id.unwrap())
         })),
         window: 1,
     };
@@ -267,7 +270,7 @@ async fn a_full_disk_holds_everything_up_and_loses_nothing() {
     let waits = format!("while [ ! -e {} ]; do sleep 0.02; done; exit 5", go.display());
     let lives = assignment(1, sh(&waits));
     session.desire(0, 1, std::slice::from_ref(&lives)).await;
-    session.running(lives.run_id).await;
+    session.running(lives.run_id.unwrap()).await;
 
     let ballast = small.path().join("ballast");
     small.fill(&ballast);
@@ -279,14 +282,14 @@ async fn a_full_disk_holds_everything_up_and_loses_nothing() {
     let status = agent.status_that("the problem", |s| s.ledger_problem.is_some()).await;
     assert_eq!(status.applied_generation.get(), 1);
     assert!(status.is_connected);
-    assert!(!small.path().join("runs").join(blocked.run_id.to_string()).exists());
+    assert!(!small.path().join("runs").join(blocked.run_id.unwrap().to_string()).exists());
 
     std::fs::remove_file(&ballast).unwrap();
     assert_eq!(session.applied().await, 2);
-    let report = session.exited(blocked.run_id).await;
+    let report = session.exited(blocked.run_id.unwrap()).await;
     assert_eq!(exit_of(&report), (ExitReason::Exited, Some(6)));
     std::fs::write(&go, "").unwrap();
-    let report = session.exited(lives.run_id).await;
+    let report = session.exited(lives.run_id.unwrap()).await;
     assert_eq!(exit_of(&report), (ExitReason::Exited, Some(5)));
     assert!(matches!(report.state, ReportState::Exited { .. }));
     agent.status_that("health", |s| s.ledger_problem.is_none()).await;

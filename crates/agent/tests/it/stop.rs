@@ -81,7 +81,7 @@ async fn a_timeout_stops_in_the_same_way() {
     assert_eq!((exit.reason, exit.signal), (ExitReason::TimedOut, Some(9)));
 
     let mut spec = sh("exec sleep 1000");
-    spec.timeout = Some(Span::from_millis(100));
+    spec.timeout = Some(Span::from_millis(500));
     let exit = world.run(spec).await.exit;
     assert_eq!((exit.reason, exit.signal), (ExitReason::TimedOut, Some(15)));
 

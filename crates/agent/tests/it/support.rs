@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use hostler_agent::output::{Batch, Item, Limits, Start, Stream, Streams};
 use hostler_agent::runner::{Config, Recovered, RunExited, Runner, StartError, StartRun, Started};
-use hostler_model::{RunId, Span, StopSignal, WorkloadSpec};
+use hostler_model::{PlacementId, RunId, Span, StopSignal, WorkloadSpec};
 use tokio::sync::mpsc;
 
 pub const DEADLINE: Duration = Duration::from_secs(30);
 
 pub struct World {
     pub data: PathBuf,
-    pub limits: Limits,
+    config: Config,
     pub runner: Runner,
     pub exits: mpsc::Receiver<RunExited>,
     seen: HashMap<RunId, RunExited>,
@@ -42,8 +42,39 @@ impl World {
     }
 
     pub async fn at(data: &Path, limits: Limits) -> World {
-        let (runner, exits) = Runner::start(config(data, limits)).await.unwrap();
-        World { data: data.to_owned(), limits, runner, exits, seen: HashMap::new(), _keep: None }
+        World::of(config(data, limits)).await
+    }
+
+    async fn of(config: Config) -> World {
+        let (runner, exits) = Runner::start(config.clone()).await.unwrap();
+        World {
+            data: config.data_dir.clone(),
+            config,
+            runner,
+            exits,
+            seen: HashMap::new(),
+            _keep: None,
+        }
+    }
+
+    /// A world whose executor, and all it starts, sees no cgroups. Only root can make one.
+    #[expect(clippy::disallowed_methods, reason = "asks whether this machine lets us")]
+    pub async fn without_cgroups() -> Option<World> {
+        let dir = tempfile::tempdir().unwrap();
+        let plain = config(dir.path(), Limits::default());
+        let hide = "umount -R -l /sys/fs/cgroup && exec \"$0\" \"$@\"";
+        let mut tried = std::process::Command::new("unshare");
+        tried.args(["--mount", "umount", "-R", "-l", "/sys/fs/cgroup"]);
+        if !is_root() || !tried.status().is_ok_and(|status| status.success()) {
+            println!("skipped: cgroups cannot be hidden");
+            return None;
+        }
+        let mut args: Vec<_> = ["--mount", "sh", "-c", hide].into_iter().map(Into::into).collect();
+        args.push(plain.executor.clone().into_os_string());
+        let config = Config { executor: "unshare".into(), executor_args: args, ..plain };
+        let mut world = World::of(config).await;
+        world._keep = Some(dir);
+        Some(world)
     }
 
     /// Agent and executor die, and another agent begins.
@@ -61,7 +92,7 @@ impl World {
     pub async fn agent_is_replaced(&mut self) {
         self.exits.close();
         self.runner.clone().detach().await;
-        let (runner, exits) = Runner::start(config(&self.data, self.limits)).await.unwrap();
+        let (runner, exits) = Runner::start(self.config.clone()).await.unwrap();
         self.runner = runner;
         self.exits = exits;
         self.seen.clear();
@@ -153,6 +184,7 @@ pub fn sh(script: &str) -> WorkloadSpec {
 pub fn order(spec: WorkloadSpec) -> StartRun {
     StartRun {
         run_id: RunId::from_uuid(uuid::Uuid::new_v4()),
+        placement_id: PlacementId::from_uuid(uuid::Uuid::new_v4()),
         spec,
         task: "a-task".parse().unwrap(),
         project: "a-project".parse().unwrap(),
@@ -235,4 +267,15 @@ pub fn started_record(dir: &Path) -> serde_json::Value {
 
 pub fn number(value: &serde_json::Value) -> u32 {
     u32::try_from(value.as_u64().unwrap()).unwrap()
+}
+
+/// Cgroups of a run that are still there, in whichever hierarchy.
+pub fn leftovers(run_id: RunId) -> Vec<PathBuf> {
+    let mounts = std::fs::read_dir("/sys/fs/cgroup").into_iter().flatten().flatten();
+    mounts
+        .map(|mount| mount.path())
+        .chain(["/sys/fs/cgroup".into()])
+        .map(|mount| mount.join("hostler").join(run_id.to_string()))
+        .filter(|path| path.exists())
+        .collect()
 }

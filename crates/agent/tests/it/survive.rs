@@ -4,12 +4,12 @@ use std::io::Write;
 use std::time::Duration;
 
 use hostler_agent::output::{Item, Limits, Start, Stream, Streams};
-use hostler_agent::runner::{RecoveredState, StartError};
+use hostler_agent::runner::{RecoveredState, StartError, Started};
 use hostler_model::{ExitReason, RunId};
 
 use crate::support::{
-    World, bytes, comm, config, executor_pid, find_executor, is_root, is_running, kill, order,
-    parent, sh, started_record, stat, until,
+    World, bytes, comm, config, executor_pid, find_executor, is_root, is_running, kill, leftovers,
+    order, parent, sh, started_record, stat, until,
 };
 
 fn waits_for(file: &std::path::Path, then: &str) -> String {
@@ -110,7 +110,7 @@ async fn a_new_agent_finds_what_lives_and_what_ended_meanwhile() {
             panic!("{:?}", state(*run_id));
         };
         assert_eq!((exit.reason, exit.code), (ExitReason::Exited, Some(*code)));
-        assert_eq!(was, Some(*started));
+        assert_eq!(was.as_ref(), Some(started));
         assert_eq!(world.text(*run_id, Stream::Stdout).await, format!("{code}\n"));
     }
     let RecoveredState::Exited { exit, .. } = state(killed) else {
@@ -118,7 +118,7 @@ async fn a_new_agent_finds_what_lives_and_what_ended_meanwhile() {
     };
     assert_eq!(exit.signal, Some(11));
     for (_, (run_id, started)) in &late {
-        assert_eq!(state(*run_id), RecoveredState::Live(*started));
+        assert_eq!(state(*run_id), RecoveredState::Live(started.clone()));
         let again = world
             .runner
             .start_run(hostler_agent::runner::StartRun { run_id: *run_id, ..order(sh("true")) });
@@ -142,7 +142,7 @@ async fn agents_may_die_again_and_again() {
     for _ in 0..5 {
         let recovered = world.agent_dies().await;
         assert_eq!(recovered.len(), 1);
-        assert_eq!(recovered[0].state, RecoveredState::Live(started));
+        assert_eq!(recovered[0].state, RecoveredState::Live(started.clone()));
         assert!(matches!(
             world.runner.forget(run_id).await,
             Err(hostler_agent::runner::ForgetError::Running(_))
@@ -159,7 +159,7 @@ async fn a_shim_that_does_not_answer_is_waited_for() {
     let shim = parent(started.pid);
     kill(shim, 19);
     let recovered = world.agent_dies().await;
-    assert_eq!(recovered[0].state, RecoveredState::Live(started));
+    assert_eq!(recovered[0].state, RecoveredState::Live(started.clone()));
     std::fs::write(&go, "").unwrap();
     kill(shim, 18);
     let news = world.exit(run_id).await;
@@ -221,7 +221,7 @@ async fn when_a_shim_is_killed_its_run_is_ended_and_reported() {
     kill(parent(started.pid), 9);
     let news = world.exit(run_id).await;
     assert_eq!(news.exit.reason, ExitReason::Vanished);
-    assert_eq!(news.started, Some(started));
+    assert_eq!(news.started.as_ref(), Some(&started));
     assert!(!is_running(started.pid));
 
     let (run_id, started) = world.start_sh("exec sleep 1000").await;
@@ -236,8 +236,83 @@ async fn when_a_shim_is_killed_its_run_is_ended_and_reported() {
         panic!("{found:?}");
     };
     assert_eq!(exit.reason, ExitReason::Vanished);
-    assert_eq!(*was, Some(started));
+    assert_eq!(was.as_ref(), Some(&started));
     until("the program is gone", || !is_running(started.pid)).await;
+}
+
+/// Starts a run whose daemonised grandchildren write their numbers into a file.
+async fn start_daemons(world: &World, name: &str) -> (RunId, Started, Vec<u32>) {
+    let file = world.data.join(name);
+    let script = format!(
+        "setsid sh -c 'setsid sleep 1000 & echo $! >> {0}; sleep 1000 & echo $! >> {0}; exit' & \
+         sleep 1000 & echo $! >> {0}; exec sleep 1000",
+        file.display()
+    );
+    let (run_id, started) = world.start_sh(&script).await;
+    let read = || std::fs::read_to_string(&file).unwrap_or_default();
+    until("all of them run", || read().lines().count() == 3).await;
+    let pids = read().lines().map(|line| line.parse().unwrap()).collect();
+    (run_id, started, pids)
+}
+
+#[tokio::test]
+async fn when_a_shim_is_killed_its_daemonised_grandchildren_go_too() {
+    let mut world = World::new().await;
+    let (run_id, started, pids) = start_daemons(&world, "attended").await;
+    kill(parent(started.pid), 9);
+    let news = world.exit(run_id).await;
+    assert_eq!(news.exit.reason, ExitReason::Vanished);
+    let message = news.exit.message.unwrap();
+    assert!(message.contains("processes that were left of it have been ended"), "{message}");
+    for pid in pids.into_iter().chain([started.pid]) {
+        assert!(!is_running(pid));
+    }
+    assert!(leftovers(run_id).is_empty());
+}
+
+#[tokio::test]
+async fn without_a_cgroup_they_are_found_by_their_mark() {
+    let mut world = World::new().await;
+    let (run_id, started, pids) = start_daemons(&world, "marked").await;
+    let dir = world.run_dir(run_id);
+    let mut record = started_record(&dir);
+    record["cgroup"] = serde_json::Value::Null;
+    let shim = parent(started.pid);
+    world.exits.close();
+    world.runner.clone().detach().await;
+    kill(shim, 9);
+    until("the shim is gone", || !is_running(shim)).await;
+    std::fs::write(dir.join("started.json"), record.to_string()).unwrap();
+    let recovered = world.agent_dies_quietly().await;
+    let RecoveredState::Exited { exit, .. } = &recovered[0].state else {
+        panic!("{recovered:?}");
+    };
+    assert_eq!(exit.reason, ExitReason::Vanished);
+    for pid in pids.into_iter().chain([started.pid]) {
+        assert!(!is_running(pid));
+    }
+    for empty in leftovers(run_id) {
+        std::fs::remove_dir(empty).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_daemonises_is_over_when_its_main_process_is() {
+    let mut world = World::new().await;
+    let file = world.data.join("pids");
+    let script = format!(
+        "for i in 1 2; do setsid sleep 1000 >/dev/null 2>&1 & echo $! >> {}; done; exit 0",
+        file.display()
+    );
+    let news = world.run_sh(&script).await;
+    assert_eq!((news.exit.reason, news.exit.code), (ExitReason::Exited, Some(0)));
+    assert_eq!(news.exit.message.as_deref(), Some("left 2 processes behind, which were ended"));
+    let pids = std::fs::read_to_string(&file).unwrap();
+    for pid in pids.lines() {
+        assert!(!is_running(pid.parse().unwrap()));
+    }
+    assert_eq!(world.run_sh("exit 0").await.exit.message, None);
+    until("nothing is left", || leftovers(news.run_id).is_empty()).await;
 }
 
 #[tokio::test]
@@ -299,10 +374,10 @@ async fn the_executor_goes_with_its_agent_and_only_one_agent_fits() {
 }
 
 /// A small file system of its own.
-struct SmallDisk(tempfile::TempDir);
+pub struct SmallDisk(pub tempfile::TempDir);
 
 impl SmallDisk {
-    fn new() -> Option<SmallDisk> {
+    pub fn new() -> Option<SmallDisk> {
         use rustix::mount::{MountFlags, mount};
         let dir = tempfile::tempdir().unwrap();
         let made = mount("tmpfs", dir.path(), "tmpfs", MountFlags::empty(), c"size=1m");
@@ -313,7 +388,7 @@ impl SmallDisk {
         Some(SmallDisk(dir))
     }
 
-    fn fill(&self) -> std::path::PathBuf {
+    pub fn fill(&self) -> std::path::PathBuf {
         let path = self.0.path().join("ballast");
         let mut file = std::fs::File::create(&path).unwrap();
         while file.write_all(&[7; 4096]).is_ok() {}

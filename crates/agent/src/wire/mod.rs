@@ -5,49 +5,33 @@
 //! every answer about a run comes from its shim, over that socket.
 //!
 //! *Shim to agent*: [`Event`]s, each a kind, a length and a payload. *Agent to shim*: [`Command`]s of
-//! a fixed size. The formats are private to one version of the program plus the shims that older
-//! versions left running, so kinds are only ever added.
+//! a fixed size. [`Command::Exec`] comes with five descriptors: what to run (a JSON file that only the
+//! forked child reads), its standard input, output and error, and a socket over which its end is
+//! told. Whoever holds the other end of that socket keeps the command alive.
+//!
+//! A shim keeps the code it was born with for as long as its run lives, which may be years, so both
+//! sides must get on with older and newer ones. The rules: kinds and commands are only ever added and
+//! keep their numbers; a payload is only ever extended at its end, and a reader takes what it knows and
+//! ignores the rest; what is not known is skipped, with its descriptors closed. What a shim can do is
+//! said by the version in its greeting ([`Greeting`], sent with `HELLO` and `STARTED`); a greeting
+//! without one is from before there were versions. An agent asks nothing of a shim that its version
+//! does not promise, and tells its caller instead that it cannot.
+//!
+//! | version | what it added |
+//! |---|---|
+//! | 1 | stop, watch, recorded |
+//! | 2 | exec; what could not be enforced, in the greeting |
 
-use hostler_model::{Exit, RunId, Timestamp};
+mod order;
 
-/// Everything a shim must know itself; the rest is in the run's `spec.json`, which only the child reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StartOrder {
-    pub run_id: RunId,
-    /// Zero is none.
-    pub timeout_ms: u64,
-    pub signal: i32,
-    pub grace_ms: u64,
-    pub segment_bytes: u64,
-    pub segments_max: u32,
-}
+pub use order::{Bounds, HookKind, HookTimes, StartOrder};
 
-impl StartOrder {
-    pub const SIZE: usize = 48;
+use hostler_model::{Exit, Timestamp};
 
-    pub fn encode(&self) -> [u8; Self::SIZE] {
-        let mut bytes = [0; Self::SIZE];
-        bytes[..16].copy_from_slice(self.run_id.uuid().as_bytes());
-        bytes[16..24].copy_from_slice(&self.timeout_ms.to_le_bytes());
-        bytes[24..32].copy_from_slice(&self.grace_ms.to_le_bytes());
-        bytes[32..40].copy_from_slice(&self.segment_bytes.to_le_bytes());
-        bytes[40..44].copy_from_slice(&self.segments_max.to_le_bytes());
-        bytes[44..48].copy_from_slice(&self.signal.to_le_bytes());
-        bytes
-    }
-
-    pub fn decode(bytes: &[u8]) -> Option<StartOrder> {
-        let bytes: &[u8; Self::SIZE] = bytes.try_into().ok()?;
-        Some(StartOrder {
-            run_id: RunId::from_uuid(uuid::Uuid::from_slice(&bytes[..16]).ok()?),
-            timeout_ms: u64_at(bytes, 16)?,
-            grace_ms: u64_at(bytes, 24)?,
-            segment_bytes: u64_at(bytes, 32)?,
-            segments_max: u32_at(bytes, 40)?,
-            signal: i32::from_le_bytes(bytes[44..48].try_into().ok()?),
-        })
-    }
-}
+/// Of the shims that this program makes.
+pub const VERSION: u32 = 2;
+/// The first version that can run commands beside its program.
+pub const VERSION_EXEC: u32 = 2;
 
 /// Which process a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +65,67 @@ impl Identity {
     }
 }
 
+/// A shim's introduction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Greeting {
+    pub identity: Identity,
+    pub version: u32,
+    /// Limits that this node could not put into force, in words.
+    pub unenforced: Vec<String>,
+}
+
+impl Greeting {
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = self.identity.encode().to_vec();
+        bytes.extend_from_slice(&self.version.to_le_bytes());
+        bytes.extend_from_slice(self.unenforced.join("\n").as_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Greeting> {
+        let words = bytes.get(Identity::SIZE + 4..).unwrap_or_default();
+        let words = String::from_utf8_lossy(words);
+        Some(Greeting {
+            identity: Identity::decode(bytes)?,
+            version: u32_at(bytes, Identity::SIZE).unwrap_or(1),
+            unenforced: words.lines().map(str::to_owned).collect(),
+        })
+    }
+}
+
+/// How a command beside a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExecEnd {
+    /// Exit code, when it returned one.
+    pub code: Option<i32>,
+    /// Signal number, when a signal ended it.
+    pub signal: Option<i32>,
+    /// It took longer than allowed and was killed.
+    pub is_timed_out: bool,
+}
+
+impl ExecEnd {
+    pub fn encode(&self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[0] = u8::from(self.code.is_some())
+            | u8::from(self.signal.is_some()) << 1
+            | u8::from(self.is_timed_out) << 2;
+        bytes[4..8].copy_from_slice(&self.code.unwrap_or(0).to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.signal.unwrap_or(0).to_le_bytes());
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Option<ExecEnd> {
+        let (code, signal) = (u32_at(bytes, 4)?.cast_signed(), u32_at(bytes, 8)?.cast_signed());
+        let has = |bit: u8| bytes[0] & bit != 0;
+        Some(ExecEnd {
+            code: has(1).then_some(code),
+            signal: has(2).then_some(signal),
+            is_timed_out: has(4),
+        })
+    }
+}
+
 pub mod kind {
     pub const HELLO: u8 = 1;
     pub const STARTED: u8 = 2;
@@ -88,15 +133,17 @@ pub mod kind {
     pub const REFUSED: u8 = 4;
     pub const EXITED: u8 = 5;
     pub const OUTPUT: u8 = 6;
+    pub const EXEC_ENDED: u8 = 7;
+    pub const EXEC_REFUSED: u8 = 8;
 }
 
 /// What a shim says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The answer to a connection: whom you have reached.
-    Hello(Identity),
+    Hello(Greeting),
     /// The program runs.
-    Started(Identity),
+    Started(Greeting),
     /// This run was started before; nothing was done.
     AlreadyStarted,
     /// The run could not be prepared; nothing was executed.
@@ -104,6 +151,10 @@ pub enum Event {
     Exited(Exit),
     /// There is output beyond the position that was asked about.
     Output,
+    /// A command beside the run has ended.
+    ExecEnded(ExecEnd),
+    /// A command beside the run could not be run.
+    ExecRefused(String),
     /// From a newer shim.
     Unknown,
 }
@@ -138,12 +189,14 @@ pub fn take_event(buffer: &mut Vec<u8>) -> Result<Option<Event>, Garbled> {
     }
     let payload = &buffer[HEADER..HEADER + length];
     let event = match buffer[0] {
-        kind::HELLO => Event::Hello(Identity::decode(payload).ok_or(Garbled)?),
-        kind::STARTED => Event::Started(Identity::decode(payload).ok_or(Garbled)?),
+        kind::HELLO => Event::Hello(Greeting::decode(payload).ok_or(Garbled)?),
+        kind::STARTED => Event::Started(Greeting::decode(payload).ok_or(Garbled)?),
         kind::ALREADY_STARTED => Event::AlreadyStarted,
         kind::REFUSED => Event::Refused(String::from_utf8_lossy(payload).into_owned()),
         kind::EXITED => Event::Exited(serde_json::from_slice(payload).map_err(|_| Garbled)?),
         kind::OUTPUT => Event::Output,
+        kind::EXEC_ENDED => Event::ExecEnded(ExecEnd::decode(payload).ok_or(Garbled)?),
+        kind::EXEC_REFUSED => Event::ExecRefused(String::from_utf8_lossy(payload).into_owned()),
         _ => Event::Unknown,
     };
     buffer.drain(..HEADER + length);
@@ -159,7 +212,12 @@ pub enum Command {
     Watch { segment: u32, offset: u64 },
     /// The exit is safe with the agent: a shim that could not write it down may go.
     Recorded,
+    /// Run a command beside the program; comes with [`EXEC_FDS`] descriptors. Zero is no timeout.
+    Exec { timeout_ms: u64 },
 }
+
+/// The command, standard input, output and error, and the socket for its end, in this order.
+pub const EXEC_FDS: usize = 5;
 
 impl Command {
     pub const SIZE: usize = 16;
@@ -170,6 +228,7 @@ impl Command {
             Command::Stop { signal, grace_ms } => (1, signal.to_le_bytes(), grace_ms),
             Command::Watch { segment, offset } => (2, segment.to_le_bytes(), offset),
             Command::Recorded => (3, [0; 4], 0),
+            Command::Exec { timeout_ms } => (4, [0; 4], timeout_ms),
         };
         bytes[0] = op;
         bytes[4..8].copy_from_slice(&small);
@@ -185,6 +244,7 @@ impl Command {
             1 => Some(Command::Stop { signal: small.cast_signed(), grace_ms: large }),
             2 => Some(Command::Watch { segment: small, offset: large }),
             3 => Some(Command::Recorded),
+            4 => Some(Command::Exec { timeout_ms: large }),
             _ => None,
         }
     }
@@ -204,21 +264,12 @@ mod tests {
     use hostler_model::ExitReason;
 
     #[test]
-    fn orders_and_commands_survive_the_wire() {
-        let order = StartOrder {
-            run_id: RunId::from_uuid(uuid::Uuid::from_u128(77)),
-            timeout_ms: 1,
-            signal: 15,
-            grace_ms: 2,
-            segment_bytes: 3,
-            segments_max: 4,
-        };
-        assert_eq!(StartOrder::decode(&order.encode()), Some(order));
-        assert_eq!(StartOrder::decode(&[0; 3]), None);
+    fn commands_survive_the_wire() {
         for command in [
             Command::Stop { signal: 9, grace_ms: u64::MAX },
             Command::Watch { segment: 7, offset: 8 },
             Command::Recorded,
+            Command::Exec { timeout_ms: 9 },
         ] {
             assert_eq!(Command::decode(&command.encode()), Some(command));
         }
@@ -247,5 +298,40 @@ mod tests {
         assert_eq!(seen, [Event::Output, Event::Exited(exit)]);
         assert!(buffer.is_empty());
         assert!(take_event(&mut vec![0xff; 16]).is_err());
+    }
+
+    fn through(kind: u8, payload: &[u8]) -> Option<Event> {
+        let mut buffer = event_header(kind, payload.len()).to_vec();
+        buffer.extend_from_slice(payload);
+        take_event(&mut buffer).unwrap()
+    }
+
+    #[test]
+    fn greetings_of_older_and_newer_shims_are_understood() {
+        let identity =
+            Identity { pid: 1, shim_pid: 2, start_ticks: 3, time: Timestamp::from_micros(4) };
+        let greeting = Greeting {
+            identity,
+            version: VERSION,
+            unenforced: vec!["cpu: none here".to_owned(), "pids: nor these".to_owned()],
+        };
+        let told = through(kind::HELLO, &greeting.encode());
+        assert_eq!(told, Some(Event::Hello(greeting)));
+        let old = Greeting { identity, version: 1, unenforced: vec![] };
+        assert_eq!(through(kind::STARTED, &identity.encode()), Some(Event::Started(old)));
+        assert_eq!(through(200, b"who knows"), Some(Event::Unknown));
+    }
+
+    #[test]
+    fn ends_of_commands_survive_the_wire() {
+        for end in [
+            ExecEnd { code: Some(-1), signal: None, is_timed_out: false },
+            ExecEnd { code: Some(0), signal: None, is_timed_out: false },
+            ExecEnd { code: None, signal: Some(9), is_timed_out: true },
+        ] {
+            let mut longer = end.encode().to_vec();
+            longer.push(7);
+            assert_eq!(through(kind::EXEC_ENDED, &longer), Some(Event::ExecEnded(end)));
+        }
     }
 }

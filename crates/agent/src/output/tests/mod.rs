@@ -1,0 +1,8 @@
+//! Reading, searching, packing and keeping, on output made by a writer or by hand.
+
+mod kept;
+mod lines;
+mod packed;
+mod runs;
+mod search;
+pub mod shelf;

@@ -1,0 +1,111 @@
+//! What `/proc` says of processes, and killing those that are certainly meant.
+//!
+//! A number read from `/proc` may belong to somebody else a moment later. [`kill_if`] therefore takes
+//! hold of the process first (a pidfd), looks again whether it is the one that is meant, and only
+//! then kills through what it holds.
+
+use std::os::fd::AsFd;
+
+use hostler_model::RunId;
+use rustix::process::{Pid, PidfdFlags};
+
+use crate::sys;
+
+/// In the environment of everything that belongs to a run.
+pub const MARKER: &str = "HOSTLER_RUN";
+
+pub struct Stat {
+    pub state: char,
+    pub parent: u32,
+    pub session: u32,
+    /// Processor time of the process and of its children that were waited for, in clock ticks.
+    pub cpu_ticks: u64,
+    pub start_ticks: u64,
+}
+
+/// `None` when there is no such process.
+pub fn stat(pid: u32) -> Option<Stat> {
+    parse_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn parse_stat(text: &str) -> Option<Stat> {
+    let (_, after_name) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
+    let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    let small = |at: usize| fields.get(at)?.parse::<u32>().ok();
+    Some(Stat {
+        state: fields.first()?.chars().next()?,
+        parent: small(1)?,
+        session: small(3)?,
+        cpu_ticks: number(11)? + number(12)? + number(13)? + number(14)?,
+        start_ticks: number(19)?,
+    })
+}
+
+/// Every process there is.
+pub fn all() -> impl Iterator<Item = u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Processes (but zombies) below this one, at whatever depth.
+pub fn descendants(root: u32) -> Vec<u32> {
+    let mut parents: Vec<(u32, u32)> = all()
+        .filter_map(|pid| Some((pid, stat(pid).filter(|stat| stat.state != 'Z')?.parent)))
+        .collect();
+    let mut found = vec![root];
+    let mut at = 0;
+    while let Some(parent) = found.get(at).copied() {
+        parents.retain(|(pid, of)| {
+            let is_child = *of == parent;
+            if is_child {
+                found.push(*pid);
+            }
+            !is_child
+        });
+        at += 1;
+    }
+    found.remove(0);
+    found
+}
+
+/// Whether a process carries the marker of this run in its environment.
+pub fn is_marked(pid: u32, run_id: RunId) -> bool {
+    let wanted = format!("{MARKER}={run_id}");
+    std::fs::read(format!("/proc/{pid}/environ"))
+        .is_ok_and(|bytes| bytes.split(|byte| *byte == 0).any(|word| word == wanted.as_bytes()))
+}
+
+/// Kills a process if, once we hold it, it is the one that is meant. True when it was.
+pub fn kill_if(pid: u32, is_meant: impl Fn(u32) -> bool) -> bool {
+    let pidfd = i32::try_from(pid)
+        .ok()
+        .and_then(Pid::from_raw)
+        .and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
+    let Some(pidfd) = pidfd else { return false };
+    is_meant(pid) && sys::kill_by_pidfd(pidfd.as_fd()).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_may_contain_anything() {
+        let text =
+            "42 (a) S (b)) R 7 8 9 0 -1 0 1 2 3 4 10 20 30 40 20 0 1 0 12345 1 2 3 4 5 6 7 8";
+        let stat = parse_stat(text).unwrap();
+        assert_eq!((stat.state, stat.parent, stat.session), ('R', 7, 9));
+        assert_eq!((stat.cpu_ticks, stat.start_ticks), (100, 12345));
+        assert!(parse_stat("42 (short) R 1").is_none());
+    }
+
+    #[test]
+    fn this_process_is_there_and_not_marked() {
+        let me = std::process::id();
+        assert_ne!(stat(me).unwrap().state, 'Z');
+        assert!(all().any(|pid| pid == me));
+        assert!(!is_marked(me, RunId::from_uuid(uuid::Uuid::from_u128(1))));
+        assert!(!kill_if(me, |_| false));
+    }
+}

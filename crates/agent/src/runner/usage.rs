@@ -1,0 +1,191 @@
+//! What a run uses, read by the agent itself: from its cgroups where they count it, else by adding up
+//! what `/proc` says of its processes. A handful of small files for each run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hostler_model::{Bytes, RunId};
+
+use super::{Runner, Shared, blocking, settle};
+use crate::rundir::StartedRecord;
+use crate::{cgroup, proc};
+
+/// What a run uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Processor time so far. Where no cgroup counts it, without that of processes that ended and
+    /// were not waited for.
+    pub cpu: Duration,
+    pub memory: Bytes,
+    pub memory_peak: Bytes,
+    /// Processes and threads.
+    pub pids: u32,
+    /// From and to disks, so far.
+    pub io_read: Bytes,
+    pub io_written: Bytes,
+    /// Share of the last ten seconds, in per cent, in which some of it waited for memory.
+    pub memory_pressure: Option<f32>,
+}
+
+impl Runner {
+    /// What a live run uses; `None` when it is not running here.
+    pub async fn usage(&self, run_id: RunId) -> Option<Usage> {
+        let shared = self.shared().clone();
+        blocking(move || Ok(look(&shared, run_id))).await.ok().flatten()
+    }
+
+    /// The same of every live run.
+    pub async fn usages(&self) -> Vec<(RunId, Usage)> {
+        self.usages_of(self.live()).await
+    }
+
+    /// The same of several runs, in one go.
+    pub async fn usages_of(&self, runs: Vec<RunId>) -> Vec<(RunId, Usage)> {
+        let shared = self.shared().clone();
+        let look = move || {
+            let each = |run_id| Some((run_id, look(&shared, run_id)?));
+            Ok(runs.into_iter().filter_map(each).collect())
+        };
+        blocking(look).await.unwrap_or_default()
+    }
+}
+
+fn look(shared: &Shared, run_id: RunId) -> Option<Usage> {
+    let known = match shared.live().get(&run_id) {
+        Some(handle) if handle.ended.is_none() => handle.record.clone(),
+        _ => return None,
+    };
+    let record = match known {
+        Some(record) => record,
+        None => {
+            let path = shared.runs.join(run_id.to_string());
+            let record = Arc::new(settle::record_at(&path).ok().flatten()?);
+            shared.live().get_mut(&run_id)?.record = Some(record.clone());
+            record
+        }
+    };
+    measure(&record)
+}
+
+fn measure(record: &StartedRecord) -> Option<Usage> {
+    let dirs: Vec<&Path> = record.cgroup_dirs().collect();
+    let group = record.cgroup.as_deref().map(Path::new);
+    let first = |names: &[&str]| {
+        let files = dirs.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
+        files.map(|file| number(&file)).find_map(|found| found)
+    };
+    let cpu = group.map(|dir| cgroup::number_after(&dir.join("cpu.stat"), "usage_usec "));
+    let memory = first(&["memory.current", "memory.usage_in_bytes"]);
+    let peak = first(&["memory.peak", "memory.max_usage_in_bytes"]);
+    let pids = first(&["pids.current"]);
+    let io = group.and_then(|dir| read_io(&dir.join("io.stat")));
+    let pressure = group.and_then(|dir| read_pressure(&dir.join("memory.pressure")));
+
+    let is_counted = memory.is_some() && pids.is_some() && io.is_some() && cpu.is_some();
+    let added = if is_counted { Added::default() } else { add_up(group, record.shim_pid)? };
+    let memory = memory.unwrap_or(added.memory);
+    let (io_read, io_written) = io.unwrap_or((added.io_read, added.io_written));
+    Some(Usage {
+        cpu: cpu.filter(|micros| *micros > 0).map_or(added.cpu, Duration::from_micros),
+        memory: Bytes::new(memory),
+        memory_peak: Bytes::new(peak.unwrap_or(added.peak).max(memory)),
+        pids: pids.map_or(added.threads, |pids| u32::try_from(pids).unwrap_or(u32::MAX)),
+        io_read: Bytes::new(io_read),
+        io_written: Bytes::new(io_written),
+        memory_pressure: pressure,
+    })
+}
+
+fn number(file: &PathBuf) -> Option<u64> {
+    std::fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+fn read_io(file: &Path) -> Option<(u64, u64)> {
+    Some(parse_io(&std::fs::read_to_string(file).ok()?))
+}
+
+/// The sum over all devices.
+fn parse_io(text: &str) -> (u64, u64) {
+    let sum = |key: &str| {
+        text.split_ascii_whitespace()
+            .filter_map(|word| word.strip_prefix(key)?.parse::<u64>().ok())
+            .fold(0, u64::saturating_add)
+    };
+    (sum("rbytes="), sum("wbytes="))
+}
+
+fn read_pressure(file: &Path) -> Option<f32> {
+    parse_pressure(&std::fs::read_to_string(file).ok()?)
+}
+
+fn parse_pressure(text: &str) -> Option<f32> {
+    let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
+    some.split(' ').find_map(|word| word.strip_prefix("avg10="))?.parse().ok()
+}
+
+/// Sums over processes.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Added {
+    cpu: Duration,
+    memory: u64,
+    peak: u64,
+    threads: u32,
+    io_read: u64,
+    io_written: u64,
+}
+
+/// `None` when there are no processes any more.
+fn add_up(group: Option<&Path>, shim_pid: u32) -> Option<Added> {
+    let pids = match group {
+        Some(dir) => cgroup::processes(dir),
+        None => proc::descendants(shim_pid),
+    };
+    let mut added = Added::default();
+    for pid in pids {
+        let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok();
+        let Some(status) = read("status") else { continue };
+        added.add_status(&status);
+        let io = read("io").unwrap_or_default();
+        added.io_read += after(&io, "read_bytes:");
+        added.io_written += after(&io, "write_bytes:");
+        let ticks = proc::stat(pid).map_or(0, |stat| stat.cpu_ticks);
+        let per_second = rustix::param::clock_ticks_per_second().max(1);
+        added.cpu += Duration::from_millis(ticks * 1000 / per_second);
+    }
+    (added.threads > 0).then_some(added)
+}
+
+impl Added {
+    fn add_status(&mut self, status: &str) {
+        let resident = after(status, "VmRSS:") << 10;
+        self.memory += resident;
+        self.peak += resident.max(after(status, "VmHWM:") << 10);
+        self.threads += u32::try_from(after(status, "Threads:")).unwrap_or(0);
+    }
+}
+
+/// The number in the line that begins with a word; zero where there is none.
+fn after(text: &str, word: &str) -> u64 {
+    let rest = text.lines().find_map(|line| line.strip_prefix(word)).unwrap_or_default();
+    rest.split_ascii_whitespace().next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_writes_is_understood() {
+        let io = "8:0 rbytes=10 wbytes=20 rios=1 wios=2\n8:16 rbytes=1 wbytes=2 dbytes=9\n";
+        assert_eq!(parse_io(io), (11, 22));
+        assert_eq!(parse_io(""), (0, 0));
+        let pressure = "some avg10=1.25 avg60=0.00 total=5\nfull avg10=9.00 avg60=0 total=1\n";
+        assert_eq!(parse_pressure(pressure), Some(1.25));
+        assert_eq!(parse_pressure("nonsense"), None);
+        let mut added = Added::default();
+        added.add_status("Name:\tx\nVmHWM:\t  300 kB\nVmRSS:\t 200 kB\nThreads:\t4\n");
+        added.add_status("Name:\tkernel\nThreads:\t1\n");
+        assert_eq!((added.memory, added.peak, added.threads), (200 << 10, 300 << 10, 5));
+    }
+}

@@ -1,0 +1,200 @@
+//! What the agent tells its executor about a run: numbers only, so that a shim never has to read the
+//! spec. Both ends are the same program, so this format may change freely.
+
+use hostler_model::{Hooks, Limits, RunId, Span};
+
+/// Everything a shim must know itself; the rest is in the run's `spec.json`, which only children read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StartOrder {
+    pub run_id: RunId,
+    /// Zero is none.
+    pub timeout_ms: u64,
+    pub signal: i32,
+    pub grace_ms: u64,
+    pub segment_bytes: u64,
+    pub segments_max: u32,
+    pub bounds: Bounds,
+    pub hooks: HookTimes,
+}
+
+/// The limits that are kept by cgroups. Zero is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    pub memory: u64,
+    pub memory_high: u64,
+    /// In thousandths of a core.
+    pub cpu: u64,
+    pub cpu_weight: u64,
+    pub pids: u64,
+    pub io_weight: u64,
+}
+
+impl Bounds {
+    pub fn of(limits: &Limits) -> Bounds {
+        let number = |value: Option<u32>| value.map_or(0, u64::from);
+        Bounds {
+            memory: limits.memory.map_or(0, |memory| memory.get()),
+            memory_high: limits.memory_high.map_or(0, |memory| memory.get()),
+            cpu: limits.cpu.map_or(0, |cpu| u64::from(cpu.millis())),
+            cpu_weight: number(limits.cpu_weight),
+            pids: number(limits.pids),
+            io_weight: number(limits.io_weight),
+        }
+    }
+
+    pub fn is_none(&self) -> bool {
+        *self == Bounds::default()
+    }
+}
+
+/// A moment in the life of a run at which a hook may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookKind {
+    PreStart,
+    PostStart,
+    PreStop,
+    PostStop,
+}
+
+impl HookKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            HookKind::PreStart => "preStart",
+            HookKind::PostStart => "postStart",
+            HookKind::PreStop => "preStop",
+            HookKind::PostStop => "postStop",
+        }
+    }
+
+    /// Its command.
+    pub fn of(self, hooks: &Hooks) -> Option<&[String]> {
+        let hook = match self {
+            HookKind::PreStart => &hooks.pre_start,
+            HookKind::PostStart => &hooks.post_start,
+            HookKind::PreStop => &hooks.pre_stop,
+            HookKind::PostStop => &hooks.post_stop,
+        };
+        hook.as_ref().map(|hook| hook.command.as_slice())
+    }
+}
+
+/// How long each hook may take, in milliseconds; zero where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HookTimes([u64; 4]);
+
+impl HookTimes {
+    pub fn of(hooks: &Hooks) -> HookTimes {
+        HookTimes(hooks.all().map(|(_, hook)| hook.map_or(0, |h| Span::millis(h.timeout).max(1))))
+    }
+
+    /// `None` when there is no such hook.
+    pub fn get(&self, kind: HookKind) -> Option<u64> {
+        Some(self.0[kind as usize]).filter(|time| *time > 0)
+    }
+}
+
+const WORDS: usize = 15;
+
+impl StartOrder {
+    pub const SIZE: usize = 16 + 8 * WORDS;
+
+    pub fn encode(&self) -> [u8; Self::SIZE] {
+        let bounds = &self.bounds;
+        let [pre_start, post_start, pre_stop, post_stop] = self.hooks.0;
+        let words: [u64; WORDS] = [
+            self.timeout_ms,
+            self.grace_ms,
+            self.segment_bytes,
+            self.segments_max.into(),
+            self.signal.cast_unsigned().into(),
+            bounds.memory,
+            bounds.memory_high,
+            bounds.cpu,
+            bounds.cpu_weight,
+            bounds.pids,
+            bounds.io_weight,
+            pre_start,
+            post_start,
+            pre_stop,
+            post_stop,
+        ];
+        let mut bytes = [0; Self::SIZE];
+        bytes[..16].copy_from_slice(self.run_id.uuid().as_bytes());
+        for (place, word) in bytes[16..].chunks_exact_mut(8).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    pub fn decode(bytes: &[u8]) -> Option<StartOrder> {
+        let bytes: &[u8; Self::SIZE] = bytes.try_into().ok()?;
+        let mut words = [0; WORDS];
+        for (word, place) in words.iter_mut().zip(bytes[16..].chunks_exact(8)) {
+            *word = u64::from_le_bytes(place.try_into().ok()?);
+        }
+        let [timeout_ms, grace_ms, segment_bytes, segments_max, signal, ..] = words;
+        let [.., pre_start, post_start, pre_stop, post_stop] = words;
+        Some(StartOrder {
+            run_id: RunId::from_uuid(uuid::Uuid::from_slice(&bytes[..16]).ok()?),
+            timeout_ms,
+            grace_ms,
+            segment_bytes,
+            segments_max: u32::try_from(segments_max).ok()?,
+            signal: u32::try_from(signal).ok()?.cast_signed(),
+            bounds: Bounds {
+                memory: words[5],
+                memory_high: words[6],
+                cpu: words[7],
+                cpu_weight: words[8],
+                pids: words[9],
+                io_weight: words[10],
+            },
+            hooks: HookTimes([pre_start, post_start, pre_stop, post_stop]),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hostler_model::Hook;
+
+    #[test]
+    fn orders_survive_the_wire() {
+        let hook = |secs| {
+            Some(Hook { command: vec![format!("take-{secs}")], timeout: Span::from_secs(secs) })
+        };
+        let hooks = Hooks { pre_start: hook(1), post_stop: hook(4), ..Hooks::default() };
+        let order = StartOrder {
+            run_id: RunId::from_uuid(uuid::Uuid::from_u128(77)),
+            timeout_ms: 1,
+            signal: 15,
+            grace_ms: 2,
+            segment_bytes: 3,
+            segments_max: 4,
+            bounds: Bounds {
+                memory: 5,
+                memory_high: 6,
+                cpu: 7,
+                cpu_weight: 8,
+                pids: 9,
+                io_weight: 10,
+            },
+            hooks: HookTimes::of(&hooks),
+        };
+        assert_eq!(StartOrder::decode(&order.encode()), Some(order));
+        assert_eq!(StartOrder::decode(&[0; 3]), None);
+        assert_eq!(order.hooks.get(HookKind::PreStart), Some(1000));
+        assert_eq!(order.hooks.get(HookKind::PostStart), None);
+        assert_eq!(order.hooks.get(HookKind::PreStop), None);
+        assert_eq!(order.hooks.get(HookKind::PostStop), Some(4000));
+        assert_eq!(HookKind::PostStop.of(&hooks), Some(["take-4".to_owned()].as_slice()));
+        for (kind, (name, _)) in
+            [HookKind::PreStart, HookKind::PostStart, HookKind::PreStop, HookKind::PostStop]
+                .into_iter()
+                .zip(hooks.all())
+        {
+            assert_eq!(kind.name(), name);
+        }
+    }
+}
