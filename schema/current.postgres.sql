@@ -163,7 +163,7 @@ CREATE TABLE placement (
     workload_id text COLLATE "C" NOT NULL,
     project_id text COLLATE "C" NOT NULL,
     node_id text COLLATE "C" NOT NULL,
-    run_id text COLLATE "C" NOT NULL,
+    run_id text COLLATE "C",
     desired text NOT NULL,
     desired_generation bigint NOT NULL,
     stop_grace text,
@@ -172,12 +172,19 @@ CREATE TABLE placement (
     memory bigint NOT NULL,
     time_created bigint NOT NULL,
     time_modified bigint NOT NULL,
+    revision bigint NOT NULL,
+    status text,
+    status_generation bigint NOT NULL,
     CONSTRAINT placement_node_id_fkey FOREIGN KEY (node_id) REFERENCES node(id),
     CONSTRAINT placement_pkey PRIMARY KEY (id),
     CONSTRAINT placement_workload_id_fkey FOREIGN KEY (workload_id) REFERENCES workload(id)
 );
 
 CREATE INDEX placement_feed ON placement USING btree (node_id, desired_generation, id) WHERE (is_released = false);
+
+CREATE INDEX placement_left ON placement USING btree (time_modified, id) WHERE ((run_id IS NULL) AND (is_released = true));
+
+CREATE INDEX placement_service ON placement USING btree (node_id, id) WHERE ((run_id IS NULL) AND (is_released = false));
 
 CREATE INDEX placement_usage ON placement USING btree (node_id, cores_millis, memory) WHERE (is_released = false);
 
@@ -230,11 +237,15 @@ CREATE TABLE run (
     time_created bigint NOT NULL,
     time_started bigint,
     time_ended bigint,
+    cause text,
+    fire bigint,
     CONSTRAINT run_pkey PRIMARY KEY (id),
     CONSTRAINT run_placement_id_fkey FOREIGN KEY (placement_id) REFERENCES placement(id)
 );
 
 CREATE INDEX run_assigned ON run USING btree (time_created, id) WHERE (state = 'assigned'::text);
+
+CREATE INDEX run_history ON run USING btree (placement_id, attempt) WHERE (cause IS NOT NULL);
 
 CREATE INDEX run_node ON run USING btree (node_id, state, id);
 
@@ -319,6 +330,8 @@ CREATE TABLE workload (
     time_created bigint NOT NULL,
     time_modified bigint NOT NULL,
     time_ended bigint,
+    kind text NOT NULL,
+    revision bigint NOT NULL,
     CONSTRAINT workload_pkey PRIMARY KEY (id),
     CONSTRAINT workload_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
     CONSTRAINT workload_project_id_name_key UNIQUE (project_id, name)
@@ -327,5 +340,7 @@ CREATE TABLE workload (
 CREATE INDEX workload_ended ON workload USING btree (time_ended, id);
 
 CREATE INDEX workload_project ON workload USING btree (project_id, id);
+
+CREATE INDEX workload_service ON workload USING btree (project_id, name) WHERE (kind = 'service'::text);
 
 CREATE INDEX workload_state ON workload USING btree (state, id);

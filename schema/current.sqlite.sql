@@ -150,7 +150,7 @@ CREATE TABLE placement (
     workload_id TEXT NOT NULL REFERENCES workload (id),
     project_id TEXT NOT NULL,
     node_id TEXT NOT NULL REFERENCES node (id),
-    run_id TEXT NOT NULL,
+    run_id TEXT,
     desired TEXT NOT NULL,
     desired_generation INTEGER NOT NULL,
     stop_grace TEXT,
@@ -158,10 +158,17 @@ CREATE TABLE placement (
     cores_millis INTEGER NOT NULL,
     memory INTEGER NOT NULL,
     time_created INTEGER NOT NULL,
-    time_modified INTEGER NOT NULL
+    time_modified INTEGER NOT NULL,
+    revision INTEGER NOT NULL DEFAULT 0,
+    status TEXT,
+    status_generation INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE INDEX placement_feed ON placement (node_id, desired_generation, id) WHERE is_released = FALSE;
+
+CREATE INDEX placement_left ON placement (time_modified, id) WHERE run_id IS NULL AND is_released = TRUE;
+
+CREATE INDEX placement_service ON placement (node_id, id) WHERE run_id IS NULL AND is_released = FALSE;
 
 CREATE INDEX placement_usage ON placement (node_id, cores_millis, memory) WHERE is_released = FALSE;
 
@@ -208,10 +215,14 @@ CREATE TABLE run (
     report_generation INTEGER NOT NULL,
     time_created INTEGER NOT NULL,
     time_started INTEGER,
-    time_ended INTEGER
+    time_ended INTEGER,
+    cause TEXT,
+    fire INTEGER
 ) STRICT;
 
 CREATE INDEX run_assigned ON run (time_created, id) WHERE state = 'assigned';
+
+CREATE INDEX run_history ON run (placement_id, attempt) WHERE cause IS NOT NULL;
 
 CREATE INDEX run_node ON run (node_id, state, id);
 
@@ -285,12 +296,14 @@ CREATE TABLE workload (
     created_by TEXT NOT NULL,
     time_created INTEGER NOT NULL,
     time_modified INTEGER NOT NULL,
-    time_ended INTEGER,
+    time_ended INTEGER, kind TEXT NOT NULL DEFAULT 'task', revision INTEGER NOT NULL DEFAULT 0,
     UNIQUE (project_id, name)
 ) STRICT;
 
 CREATE INDEX workload_ended ON workload (time_ended, id);
 
 CREATE INDEX workload_project ON workload (project_id, id);
+
+CREATE INDEX workload_service ON workload (project_id, name) WHERE kind = 'service';
 
 CREATE INDEX workload_state ON workload (state, id);

@@ -9,6 +9,8 @@ pub struct ControlConfig {
     /// How often agents say that they are alive.
     pub heartbeat: Duration,
     pub patience: Patience,
+    /// A workload on a node that has been away for this long gets another node in its place.
+    pub replace_after: Duration,
     /// How long events are kept.
     pub event_retention: Duration,
     /// How long ended tasks are kept.
@@ -29,6 +31,7 @@ impl Default for ControlConfig {
         ControlConfig {
             heartbeat: Duration::from_secs(5),
             patience: Patience::default(),
+            replace_after: Duration::from_secs(300),
             event_retention: Duration::from_secs(30 * DAY),
             task_retention: Duration::from_secs(30 * DAY),
             node_certificate_ttl: Duration::from_secs(DAY),

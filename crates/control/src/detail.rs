@@ -1,8 +1,9 @@
 //! What services take and return: records with the names that go with them.
 
 use hostler_model::{
-    EventKind, Labels, Name, NodeId, NodeState, ObjectKind, Principal, PrincipalKind, ProjectId,
-    Role, Run, Span, TaskStateKind, Timestamp, Token, Workload, WorkloadSpec,
+    Desired, EventKind, Labels, ModeKind, Name, NodeId, NodeState, ObjectKind, Placement,
+    Principal, PrincipalKind, ProjectId, Role, Run, Service, Span, TaskStateKind, Timestamp, Token,
+    Workload, WorkloadSpec,
 };
 use hostler_trust::SecretString;
 
@@ -119,6 +120,66 @@ pub struct Explanation {
 pub struct NodeExplanation {
     pub node: Name,
     pub labels: Labels,
+    pub reasons: Vec<String>,
+}
+
+/// A service with where it is. It is being removed when `service.desired` is `Remove`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadDetail {
+    pub service: Service,
+    pub project: Name,
+    pub created_by: String,
+    /// Those that are not released, by the name of their node.
+    pub placements: Vec<PlacementDetail>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlacementDetail {
+    pub placement: Placement,
+    pub node: Name,
+    /// What the status says holds only while the node is heard of.
+    pub node_state: NodeState,
+    /// The newest run that lives, as far as it was reported.
+    pub run: Option<Run>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunDetail {
+    pub run: Run,
+    pub node: Option<Name>,
+}
+
+/// What applying a spec did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applied {
+    Created,
+    Changed,
+    /// It was like this already.
+    Unchanged,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct WorkloadQuery {
+    pub mode: Option<ModeKind>,
+    pub tag: Option<String>,
+    pub desired: Option<Desired>,
+}
+
+/// Why a service is where it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadExplanation {
+    pub summary: String,
+    pub nodes: Vec<WorkloadNodeExplanation>,
+    pub hints: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkloadNodeExplanation {
+    pub node: Name,
+    pub labels: Labels,
+    /// How it stands there, when it is there.
+    pub standing: Option<String>,
+    /// What speaks against it; empty where it is there or would fit.
     pub reasons: Vec<String>,
 }
 

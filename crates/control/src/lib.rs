@@ -18,6 +18,7 @@ mod cx;
 mod detail;
 mod feed;
 mod links;
+mod node_report;
 mod node_session;
 mod operation;
 mod output;
@@ -29,15 +30,19 @@ pub use config::ControlConfig;
 pub use control::{Control, Parts};
 pub use cx::{Cx, Idempotency, RequestMeta};
 pub use detail::{
-    AuditQuery, EventQuery, Explanation, Joined, LoginGrant, LoginKind, MemberDetail, NewJoinToken,
-    NewTask, NewToken, NewUser, NodeExplanation, NodeFilter, TaskDetail, TokenDetail, UserDetail,
-    UserPatch,
+    Applied, AuditQuery, EventQuery, Explanation, Joined, LoginGrant, LoginKind, MemberDetail,
+    NewJoinToken, NewTask, NewToken, NewUser, NodeExplanation, NodeFilter, PlacementDetail,
+    RunDetail, TaskDetail, TokenDetail, UserDetail, UserPatch, WorkloadDetail, WorkloadExplanation,
+    WorkloadNodeExplanation, WorkloadQuery,
 };
 pub use feed::EventFollower;
 pub use links::{NodeLink, PeerLinks};
-pub use node_session::{Attach, Attached, DesiredBatch, HelloFacts, ReportAck};
-pub use output::{OutputItem, OutputQuery, OutputReceiver};
+pub use node_report::{ReportAck, StatusAck};
+pub use node_session::{Attach, Attached, DesiredBatch, HelloFacts};
+pub use output::{ExecAsk, NodeAsk, OutputItem, OutputQuery, OutputReceiver};
 pub use reconcile::{
-    LeaseReport, LivenessReport, OperationAdvance, OperationReport, PlacementReport, Wakers,
+    LeaseReport, LivenessReport, OperationAdvance, OperationReport, PlacementReport,
+    ServicePlaceReport, Wakers,
 };
+pub use service::NewExec;
 pub(crate) use service::task::object as service_object;

@@ -6,32 +6,27 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::future::BoxFuture;
-use hostler_model::{Error, Generation, NodeId, RunId, ServerRegistration};
+use hostler_model::{Error, Generation, NodeId, ServerRegistration};
 
-use crate::{OutputQuery, OutputReceiver};
+use crate::{NodeAsk, OutputReceiver};
 
 /// A connected agent, as the transport offers it.
 pub trait NodeLink: Send + Sync {
     /// There may be something new for the node.
     fn wake(&self);
-    /// Opens a stream of a run's output.
-    fn open_output(
-        &self,
-        run: RunId,
-        query: OutputQuery,
-    ) -> BoxFuture<'_, Result<OutputReceiver, Error>>;
+    /// Opens a stream from the node.
+    fn open(&self, ask: NodeAsk) -> BoxFuture<'_, Result<OutputReceiver, Error>>;
     /// Ends the session; the agent is told whether to come back.
     fn close(&self, reason: &str, may_return: bool);
 }
 
 /// How to reach nodes whose session another server holds.
 pub trait PeerLinks: Send + Sync {
-    fn open_output<'a>(
+    fn open<'a>(
         &'a self,
         server: &'a ServerRegistration,
         node: NodeId,
-        run: RunId,
-        query: OutputQuery,
+        ask: NodeAsk,
     ) -> BoxFuture<'a, Result<OutputReceiver, Error>>;
 }
 

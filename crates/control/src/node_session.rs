@@ -2,25 +2,22 @@
 //!
 //! A session begins with [`Control::node_attach`], which fences older connections by the agent's
 //! session epoch, and then only ever does four things: hand out what changed in what the node should
-//! run, take reports, remember that the node is alive, and renew its certificate. Every one of them
+//! run, take reports (`node_report`), remember that the node is alive, and renew its certificate. Every one of them
 //! may be repeated, by this server or another, without harm.
 //!
 //! Heartbeats cost no write: they are remembered in the [`LeaseBook`] and flushed for all nodes at
 //! once by the `lease_flush` reconciler, which also finds out about sessions that were fenced.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use hostler_engine::observe::{self, Outcome};
 use hostler_model::{
     Actor, ActorKind, Assignment, Code, Error, EventKind, Facts, Generation, LivenessEvent, Name,
-    NewEvent, Node, NodeId, NodeLease, NodeMetrics, NodeState, ObjectKind, ObjectRef, PlacementId,
-    Report, Run, RunId, Timestamp, Workload, WorkloadId,
+    Node, NodeId, NodeLease, NodeMetrics, NodeState, ObjectKind, ObjectRef,
 };
-use hostler_store::{LeaseRenewal, RunContext, Tx};
+use hostler_store::{LeaseRenewal, Tx};
 
-use crate::service_object;
 use crate::{Control, NodeLink};
 
 /// What an agent says when it connects.
@@ -61,14 +58,6 @@ pub struct DesiredBatch {
     pub assignments: Vec<Assignment>,
     /// There is more after `to` already.
     pub is_full: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReportAck {
-    pub run_id: RunId,
-    pub generation: Generation,
-    /// There is no such run (for this node); the agent may let go of it.
-    pub is_unknown: bool,
 }
 
 /// Nodes heard of since the last flush.
@@ -157,6 +146,7 @@ impl Control {
         };
         self.feed.ring();
         self.wakers.placement.wake();
+        self.wakers.service_place.wake();
         Ok(Attach::Attached(Attached {
             node_id,
             node_name,
@@ -269,6 +259,7 @@ impl Control {
             .map(|entry| Assignment {
                 placement_id: entry.placement.id,
                 run_id: entry.placement.run_id,
+                revision: entry.revision,
                 desired: entry.placement.desired,
                 generation: entry.placement.desired_generation,
                 workload_id: entry.placement.workload_id,
@@ -279,127 +270,6 @@ impl Control {
             })
             .collect();
         Ok(Some(DesiredBatch { from: after, to, assignments, is_full }))
-    }
-
-    /// Takes an agent's reports. Answered only once they are in the database.
-    pub async fn node_report(
-        &self,
-        node_id: NodeId,
-        reports: &[Report],
-    ) -> Result<Vec<ReportAck>, Error> {
-        if reports.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (acks, changed, released) = self
-            .store
-            .tx("node_report", |tx| {
-                Box::pin(async move {
-                    let ids: Vec<RunId> = reports.iter().map(|report| report.run_id).collect();
-                    let known = tx.run_context(&ids).await?;
-                    let mut known: HashMap<RunId, RunContext> =
-                        known.into_iter().map(|context| (context.run.id, context)).collect();
-                    let name = tx.node_get(node_id).await?.map(|node| node.name.to_string());
-                    let actor = Actor {
-                        kind: ActorKind::Node,
-                        name: name.unwrap_or_else(|| node_id.to_string()),
-                    };
-                    let mut news = News::default();
-                    let mut acks = Vec::with_capacity(reports.len());
-                    for report in reports {
-                        let context = known.get_mut(&report.run_id).filter(|context| {
-                            context.run.node_id == node_id
-                                && context.run.placement_id == report.placement_id
-                        });
-                        let is_unknown = context.is_none();
-                        match context {
-                            Some(context) => self.report_take(context, report, &actor, &mut news),
-                            None => {
-                                let run_id = report.run_id;
-                                tracing::warn!(%node_id, %run_id, "report about a run that is not this node's");
-                            }
-                        }
-                        let (run_id, generation) = (report.run_id, report.generation);
-                        acks.push(ReportAck { run_id, generation, is_unknown });
-                    }
-                    news.write(tx, self.now()).await?;
-                    let changed: Vec<WorkloadId> = news.workloads.keys().copied().collect();
-                    Ok::<_, Error>((acks, changed, !news.released.is_empty()))
-                })
-            })
-            .await?;
-        if released {
-            self.wakers.placement.wake();
-        }
-        if !changed.is_empty() {
-            self.notify_waiters(changed);
-            self.feed.ring();
-        }
-        Ok(acks)
-    }
-
-    /// Applies one report to what is known, in memory; `news` is written once for the whole batch.
-    fn report_take(
-        &self,
-        context: &mut RunContext,
-        report: &Report,
-        actor: &Actor,
-        news: &mut News,
-    ) {
-        // Another report of this batch may have changed the task.
-        if let Some(changed) = news.workloads.get(&context.workload.id) {
-            context.workload = changed.clone();
-        }
-        let RunContext { run, placement, workload } = &*context;
-        let change = match observe::report(run, placement, workload, report, self.now()) {
-            Outcome::Known => return,
-            Outcome::Changed(change) => *change,
-        };
-        if change.placement.is_released && !placement.is_released {
-            news.released.push(placement.id);
-        }
-        let object = service_object(workload);
-        let project = Some(workload.project_id);
-        news.events.extend(
-            change
-                .events
-                .into_iter()
-                .map(|(kind, message)| self.event(kind, project, &object, actor.clone(), message)),
-        );
-        news.runs.insert(run.id, change.run.clone());
-        if let Some(mut changed) = change.workload {
-            // However many reports of a batch move a task on, its row is written once.
-            let is_first = !news.workloads.contains_key(&changed.id);
-            if !is_first {
-                changed.generation = workload.generation;
-            }
-            context.workload = changed.clone();
-            news.workloads.insert(changed.id, changed);
-        }
-        context.run = change.run;
-        context.placement = change.placement;
-    }
-}
-
-/// What a batch of reports changes.
-#[derive(Default)]
-struct News {
-    runs: BTreeMap<RunId, Run>,
-    released: Vec<PlacementId>,
-    workloads: BTreeMap<WorkloadId, Workload>,
-    events: Vec<NewEvent>,
-}
-
-impl News {
-    async fn write(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(), Error> {
-        let runs: Vec<Run> = self.runs.values().cloned().collect();
-        let workloads: Vec<Workload> = self.workloads.values().cloned().collect();
-        tx.run_save_batch(&runs).await?;
-        tx.placement_release_batch(&self.released, now).await?;
-        tx.workload_save_batch(&workloads).await?;
-        if !self.events.is_empty() {
-            tx.journal_append(&self.events, &[]).await?;
-        }
-        Ok(())
     }
 }
 

@@ -199,13 +199,23 @@ impl Tx<'_> {
         head: &str,
         rows: Vec<Vec<Value>>,
     ) -> Result<u64, Error> {
+        self.insert_many_or(head, rows, "").await
+    }
+
+    /// The same; `tail` says what happens to rows that are there already.
+    pub(crate) async fn insert_many_or(
+        &mut self,
+        head: &str,
+        rows: Vec<Vec<Value>>,
+        tail: &str,
+    ) -> Result<u64, Error> {
         let mut rows = rows.into_iter().peekable();
         let mut inserted = 0;
         while rows.peek().is_some() {
             let chunk: Vec<Vec<Value>> = rows.by_ref().take(CHUNK).collect();
             let count = chunk.len();
             let (values, params) = values_list(chunk, 0);
-            let sql = self.in_order(format!("{head} VALUES {values}"), count);
+            let sql = self.in_order(format!("{head} VALUES {values} {tail}"), count);
             inserted += self.execute(sql, params).await?;
         }
         Ok(inserted)

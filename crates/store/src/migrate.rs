@@ -1,7 +1,8 @@
 //! Brings a database to the schema this binary knows, and refuses one it does not know.
 //!
 //! A version is a folder in `schema/` with numbered steps, one file each, side by side for both
-//! dialects. Steps are idempotent. Each runs in one transaction together with the note that it was
+//! dialects. Steps are idempotent; where SQL has no words for that, a step's first line names the
+//! column that it adds, and it is left out where that is there. Each runs in one transaction together with the note that it was
 //! done, and that note is one row which the transaction locks first: of two servers that migrate at
 //! the same time one waits or is sent back, and then finds the step done. A crash between steps is
 //! continued by the next `migrate`.
@@ -37,8 +38,10 @@ macro_rules! version {
 }
 
 /// Every version, oldest first. A new one goes to the end; see `schema/README.md`.
-const KNOWN: &[Version] =
-    &[version!(1, "0001-initial", ["up1.sql", "up2.sql", "up3.sql", "up4.sql", "up5.sql"])];
+const KNOWN: &[Version] = &[
+    version!(1, "0001-initial", ["up1.sql", "up2.sql", "up3.sql", "up4.sql", "up5.sql"]),
+    version!(2, "0002-workloads", ["up1.sql", "up2.sql", "up3.sql"]),
+];
 
 /// BIGINT has integer affinity in SQLite, so this one table is spelled once.
 const PROGRESS_TABLE: &str = "CREATE TABLE IF NOT EXISTS schema_version (
@@ -109,6 +112,11 @@ impl Store {
     }
 }
 
+/// The table and column of a step that begins with `-- unless table.column`.
+fn added_column(script: &str) -> Option<(&str, &str)> {
+    script.lines().next()?.strip_prefix("-- unless ")?.split_once('.')
+}
+
 fn complete(progress: Progress, dialect: Dialect) -> u64 {
     match KNOWN.iter().find(|v| v.number == progress.version) {
         Some(version) if progress.step < version.steps(dialect).len() => progress.version - 1,
@@ -125,6 +133,16 @@ impl Conn {
             }
         };
         Ok(self.query_one(sql, Vec::new()).await?.is_some())
+    }
+
+    async fn has_column(&mut self, table: &str, column: &str) -> Result<bool, Error> {
+        let sql = match self.dialect() {
+            Dialect::Sqlite => "SELECT 1 FROM pragma_table_info($1) WHERE name = $2",
+            Dialect::Postgres => {
+                "SELECT 1 FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = $1 AND column_name = $2"
+            }
+        };
+        Ok(self.query_one(sql, params![table, column]).await?.is_some())
     }
 
     async fn is_cockroach(&mut self) -> Result<bool, Error> {
@@ -192,7 +210,13 @@ impl Tx<'_> {
         } else {
             Cow::Borrowed(script)
         };
-        self.script(text).await?;
+        let is_done = match added_column(script) {
+            Some((table, column)) => self.has_column(table, column).await?,
+            None => false,
+        };
+        if !is_done {
+            self.script(text).await?;
+        }
         self.execute(
             "UPDATE schema_version SET version = $1, step = $2 WHERE id = 'schema'",
             params![version, u64::try_from(step).unwrap_or(u64::MAX)],

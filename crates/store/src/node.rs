@@ -8,6 +8,7 @@ use hostler_model::{
     Cordon, Generation, Labels, Limit, Name, Node, NodeId, NodeState, Page, selector_matches,
 };
 
+use crate::conn::CHUNK;
 use crate::node_lease::decode_lease;
 use crate::select::Select;
 use crate::value::{Row, Value, params};
@@ -73,6 +74,20 @@ impl Conn {
         let sql = concat!(select!(), " WHERE node.id = $1");
         let row = self.query_one(sql, params![id]).await?;
         row.as_ref().map(decode).transpose()
+    }
+
+    /// These nodes, removed ones too, in no particular order.
+    pub async fn node_get_many(&mut self, ids: &[NodeId]) -> Result<Vec<Node>, Error> {
+        let mut nodes = Vec::with_capacity(ids.len());
+        for chunk in ids.chunks(CHUNK) {
+            let (sql, params) = Select::new(select!())
+                .and_in("node.id", chunk.iter().copied())
+                .first("node.id", CHUNK as u64);
+            for row in &self.query(sql, params).await? {
+                nodes.push(decode(row)?);
+            }
+        }
+        Ok(nodes)
     }
 
     /// The node of this name that is not removed.

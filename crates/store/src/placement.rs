@@ -2,16 +2,16 @@
 //! not yet released whose desired generation is newer than what the agent has.
 
 use hostler_model::{
-    Bytes, Cores, Generation, Name, NodeId, Placement, PlacementId, Resources, Run, Timestamp,
+    Bytes, Cores, Generation, Name, NodeId, Placement, PlacementId, Resources, Timestamp,
     WorkloadId, WorkloadSpec,
 };
 
-use crate::value::{Columns, Row, params};
+use crate::value::{Columns, Row, Value, params};
 use crate::{Conn, Error, Tx, Update};
 
 macro_rules! columns {
     () => {
-        "placement.id, placement.workload_id, placement.project_id, placement.node_id, placement.run_id, placement.desired, placement.desired_generation, placement.stop_grace, placement.is_released, placement.time_created, placement.time_modified"
+        "placement.id, placement.workload_id, placement.project_id, placement.node_id, placement.run_id, placement.desired, placement.desired_generation, placement.stop_grace, placement.is_released, placement.revision, placement.status, placement.status_generation, placement.time_created, placement.time_modified"
     };
 }
 pub(crate) use columns;
@@ -20,7 +20,8 @@ pub(crate) use columns;
 #[derive(Clone, Debug, PartialEq)]
 pub struct FeedEntry {
     pub placement: Placement,
-    pub run: Run,
+    /// The workload's own, which goes with the spec; the placement's may be older.
+    pub revision: Generation,
     pub workload_name: Name,
     pub project_name: Name,
     pub spec: WorkloadSpec,
@@ -41,11 +42,14 @@ pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Placement, Error>
         workload_id: columns.parse()?,
         project_id: columns.parse()?,
         node_id: columns.parse()?,
-        run_id: columns.parse()?,
+        run_id: columns.opt_parse()?,
         desired: columns.parse()?,
         desired_generation: columns.generation()?,
         stop_grace: columns.opt_parse()?,
         is_released: columns.flag()?,
+        revision: columns.generation()?,
+        status: columns.opt_json()?,
+        status_generation: columns.generation()?,
         time_created: columns.time()?,
         time_modified: columns.time()?,
     })
@@ -95,9 +99,7 @@ impl Conn {
         let sql = concat!(
             "SELECT ",
             columns!(),
-            ", ",
-            crate::run::columns!(),
-            ", workload.name, project.name, workload.spec FROM placement JOIN run ON run.id = placement.run_id JOIN workload ON workload.id = placement.workload_id JOIN project ON project.id = placement.project_id WHERE placement.node_id = $1 AND placement.desired_generation > $2 AND placement.is_released = FALSE ORDER BY placement.desired_generation, placement.id LIMIT $3"
+            ", workload.revision, workload.name, project.name, workload.spec FROM placement JOIN workload ON workload.id = placement.workload_id JOIN project ON project.id = placement.project_id WHERE placement.node_id = $1 AND placement.desired_generation > $2 AND placement.is_released = FALSE ORDER BY placement.desired_generation, placement.id LIMIT $3"
         );
         let rows = self.query(sql, params![node, after, limit]).await?;
         rows.iter()
@@ -105,7 +107,7 @@ impl Conn {
                 let mut columns = row.columns("placement feed");
                 Ok(FeedEntry {
                     placement: decode_from(&mut columns)?,
-                    run: crate::run::decode_from(&mut columns)?,
+                    revision: columns.generation()?,
                     workload_name: columns.parse()?,
                     project_name: columns.parse()?,
                     spec: columns.json()?,
@@ -155,6 +157,9 @@ impl Tx<'_> {
                     p.desired_generation,
                     p.stop_grace,
                     p.is_released,
+                    p.revision,
+                    Value::json_opt(p.status.as_ref()),
+                    p.status_generation,
                     p.time_created,
                     p.time_modified,
                     resources.cores.millis(),
@@ -163,7 +168,7 @@ impl Tx<'_> {
             })
             .collect();
         self.insert_many(
-            "INSERT INTO placement (id, workload_id, project_id, node_id, run_id, desired, desired_generation, stop_grace, is_released, time_created, time_modified, cores_millis, memory)",
+            "INSERT INTO placement (id, workload_id, project_id, node_id, run_id, desired, desired_generation, stop_grace, is_released, revision, status, status_generation, time_created, time_modified, cores_millis, memory)",
             rows,
         )
         .await?;

@@ -13,7 +13,7 @@ use crate::{Conn, Error, Tx, Update};
 
 macro_rules! columns {
     () => {
-        "run.id, run.placement_id, run.workload_id, run.project_id, run.node_id, run.attempt, run.state_detail, run.report_generation, run.time_created, run.time_started, run.time_ended"
+        "run.id, run.placement_id, run.workload_id, run.project_id, run.node_id, run.attempt, run.cause, run.fire, run.state_detail, run.report_generation, run.time_created, run.time_started, run.time_ended"
     };
 }
 pub(crate) use columns;
@@ -26,6 +26,8 @@ pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Run, Error> {
         project_id: columns.parse()?,
         node_id: columns.parse()?,
         attempt: columns.small()?,
+        cause: columns.opt_parse()?,
+        fire: columns.opt_time()?,
         state: columns.json()?,
         report_generation: columns.generation()?,
         time_created: columns.time()?,
@@ -34,7 +36,28 @@ pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Run, Error> {
     })
 }
 
-fn decode(row: &Row) -> Result<Run, Error> {
+pub(crate) const INSERT: &str = "INSERT INTO run (id, placement_id, workload_id, project_id, node_id, attempt, cause, fire, state, state_detail, report_generation, time_created, time_started, time_ended)";
+
+pub(crate) fn row_of(r: &Run) -> Vec<Value> {
+    params![
+        r.id,
+        r.placement_id,
+        r.workload_id,
+        r.project_id,
+        r.node_id,
+        r.attempt,
+        r.cause.map(|cause| cause.label()),
+        r.fire,
+        r.state.kind().label(),
+        Value::json(&r.state),
+        r.report_generation,
+        r.time_created,
+        r.time_started,
+        r.time_ended
+    ]
+}
+
+pub(crate) fn decode(row: &Row) -> Result<Run, Error> {
     decode_from(&mut row.columns("run"))
 }
 
@@ -47,8 +70,8 @@ pub struct RunContext {
 }
 
 impl Conn {
-    /// Runs with their placements and workloads, in no particular order; those that are not there
-    /// are left out.
+    /// Runs of tasks with what they belong to, in no particular order; those that are not there are
+    /// left out.
     pub async fn run_context(&mut self, ids: &[RunId]) -> Result<Vec<RunContext>, Error> {
         let mut found = Vec::with_capacity(ids.len());
         for chunk in ids.chunks(CHUNK) {
@@ -63,6 +86,7 @@ impl Conn {
             );
             let (sql, params) = Select::new(head)
                 .and_in("run.id", chunk.iter().copied())
+                .and("run.cause IS NULL")
                 .first("run.id", CHUNK as u64);
             for row in &self.query(sql, params).await? {
                 let mut columns = row.columns("run");
@@ -90,7 +114,7 @@ impl Conn {
         rows.iter().map(decode).collect()
     }
 
-    /// Runs a node still owes an end: assigned or running.
+    /// Runs of tasks that a node still owes an end: assigned or running.
     pub async fn run_unsettled_on(&mut self, node: NodeId) -> Result<Vec<Run>, Error> {
         self.run_on(node, &[RunStateKind::Assigned, RunStateKind::Running]).await
     }
@@ -110,7 +134,7 @@ impl Conn {
         rows.iter().map(decode).collect()
     }
 
-    /// Runs of a node that were declared lost.
+    /// Runs of tasks on a node that were declared lost.
     pub async fn run_lost_on(&mut self, node: NodeId) -> Result<Vec<Run>, Error> {
         self.run_on(node, &[RunStateKind::Lost]).await
     }
@@ -119,6 +143,7 @@ impl Conn {
         let (sql, params) = Select::new(concat!("SELECT ", columns!(), " FROM run"))
             .and_value("run.node_id =", node)
             .and_in("run.state", states.iter().map(|s| s.label()))
+            .and("run.cause IS NULL")
             .first("run.id", u64::from(u32::MAX));
         let rows = self.query(sql, params).await?;
         rows.iter().map(decode).collect()
@@ -127,30 +152,7 @@ impl Conn {
 
 impl Tx<'_> {
     pub async fn run_insert_batch(&mut self, runs: &[Run]) -> Result<(), Error> {
-        let rows = runs
-            .iter()
-            .map(|r| {
-                params![
-                    r.id,
-                    r.placement_id,
-                    r.workload_id,
-                    r.project_id,
-                    r.node_id,
-                    r.attempt,
-                    r.state.kind().label(),
-                    Value::json(&r.state),
-                    r.report_generation,
-                    r.time_created,
-                    r.time_started,
-                    r.time_ended
-                ]
-            })
-            .collect();
-        self.insert_many(
-            "INSERT INTO run (id, placement_id, workload_id, project_id, node_id, attempt, state, state_detail, report_generation, time_created, time_started, time_ended)",
-            rows,
-        )
-        .await?;
+        self.insert_many(INSERT, runs.iter().map(row_of).collect()).await?;
         Ok(())
     }
 

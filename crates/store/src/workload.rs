@@ -1,5 +1,8 @@
-//! Workloads. The state is stored twice over: its label in a column that queries ask about, and the
-//! whole of it, with its data, as a document.
+//! Tasks. The state is stored twice over: its label in a column that queries ask about, and the whole
+//! of it, with its data, as a document.
+//!
+//! Services share the table (and so the names), but no query here sees them: they are of another kind,
+//! and in no state that a task can be in.
 
 use hostler_model::{
     Generation, Limit, Name, Page, ProjectId, TaskStateKind, Timestamp, Workload, WorkloadId,
@@ -57,7 +60,7 @@ fn decode_all(rows: &[Row]) -> Result<Vec<Workload>, Error> {
 
 impl Conn {
     pub async fn workload_get(&mut self, id: WorkloadId) -> Result<Option<Workload>, Error> {
-        let sql = concat!("SELECT ", columns!(), " FROM workload WHERE id = $1");
+        let sql = concat!("SELECT ", columns!(), " FROM workload WHERE id = $1 AND kind = 'task'");
         let row = self.query_one(sql, params![id]).await?;
         row.as_ref().map(decode).transpose()
     }
@@ -67,8 +70,11 @@ impl Conn {
         project: ProjectId,
         name: &Name,
     ) -> Result<Option<Workload>, Error> {
-        let sql =
-            concat!("SELECT ", columns!(), " FROM workload WHERE project_id = $1 AND name = $2");
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM workload WHERE project_id = $1 AND name = $2 AND kind = 'task'"
+        );
         let row = self.query_one(sql, params![project, name]).await?;
         row.as_ref().map(decode).transpose()
     }
@@ -80,7 +86,8 @@ impl Conn {
         after: Option<&str>,
         limit: Limit,
     ) -> Result<Page<Workload>, Error> {
-        let mut select = Select::new(concat!("SELECT ", columns!(), " FROM workload"));
+        let mut select = Select::new(concat!("SELECT ", columns!(), " FROM workload"))
+            .and("workload.kind = 'task'");
         if let Some(projects) = filter.projects {
             select = select.and_in("project_id", projects.iter().copied());
         }
@@ -115,7 +122,7 @@ impl Conn {
     /// States nothing is in are left out.
     pub async fn workload_count_by_state(&mut self) -> Result<Vec<(TaskStateKind, u64)>, Error> {
         let rows = self
-            .query("SELECT state, COUNT(*) FROM workload GROUP BY state ORDER BY state", Vec::new())
+            .query("SELECT state, COUNT(*) FROM workload WHERE state <> 'service' GROUP BY state ORDER BY state", Vec::new())
             .await?;
         rows.iter()
             .map(|row| {
@@ -227,7 +234,10 @@ impl Tx<'_> {
     /// Deletes a settled workload with its placements and runs; `Stale` when it is not settled.
     pub async fn workload_delete(&mut self, id: WorkloadId) -> Result<Update, Error> {
         let row = self
-            .query_one("SELECT state, generation FROM workload WHERE id = $1", params![id])
+            .query_one(
+                "SELECT state, generation FROM workload WHERE id = $1 AND kind = 'task'",
+                params![id],
+            )
             .await?;
         let Some(row) = row else {
             return Ok(Update::Missing);

@@ -3,14 +3,19 @@
 //!
 //! What it pretends: `disk` is the ledger file (survives crashes), `started` and `exits` are the marks
 //! that shims leave in run directories (survive crashes of the agent, and reboots), `alive` are
-//! processes (survive crashes of the agent, not reboots).
+//! processes (survive crashes of the agent, not reboots), `volatile` and `told` are its memory.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use hostler_base::ids::Ids;
 use hostler_control::{Attach, Attached, Control, HelloFacts};
-use hostler_engine::supervise::{Acceptance, Action, AgentState, Finding, Record};
+use hostler_engine::supervise::{
+    Acceptance, Action, AgentState, Finding, Local, Moment, Record, Volatile,
+};
 use hostler_model::{
-    Bytes, Cores, Exit, ExitReason, Facts, Generation, NodeId, Report, RunId, Timestamp,
+    Bytes, Cores, Exit, ExitReason, Facts, Generation, Mode, NodeId, Phase, PlacementId,
+    PlacementStatus, Report, RunId, StatusReport, Timestamp,
 };
 
 use crate::Random;
@@ -28,6 +33,7 @@ pub struct Truth {
 
 #[derive(Clone, Debug)]
 struct Process {
+    placement: Option<PlacementId>,
     pid: u32,
     since: Timestamp,
     is_stopping: bool,
@@ -36,8 +42,13 @@ struct Process {
 pub struct SimAgent {
     pub node_id: NodeId,
     serial: String,
+    ids: Ids,
     disk: Vec<Record>,
     pub state: AgentState,
+    volatile: Volatile,
+    /// How placements stood when that was last told, under which number, and whether it was taken.
+    told: BTreeMap<PlacementId, (PlacementStatus, Generation, bool)>,
+    statuses: u64,
     alive: BTreeMap<RunId, Process>,
     started: BTreeMap<RunId, (u32, Timestamp)>,
     exits: BTreeMap<RunId, Exit>,
@@ -48,18 +59,25 @@ pub struct SimAgent {
     session: Option<Attached>,
     /// A report that the network held back and may deliver again, long after.
     delayed: Vec<Report>,
+    delayed_statuses: Vec<StatusReport>,
     sent: Generation,
     is_up: bool,
     pub is_cut_off: bool,
+    /// Programs of services that are to run for ever do.
+    pub is_calm: bool,
 }
 
 impl SimAgent {
-    pub fn new(node_id: NodeId, serial: String) -> SimAgent {
+    pub fn new(node_id: NodeId, serial: String, ids: Ids) -> SimAgent {
         SimAgent {
             node_id,
             serial,
+            ids,
             disk: Vec::new(),
             state: AgentState::default(),
+            volatile: Volatile::default(),
+            told: BTreeMap::new(),
+            statuses: 0,
             alive: BTreeMap::new(),
             started: BTreeMap::new(),
             exits: BTreeMap::new(),
@@ -68,9 +86,11 @@ impl SimAgent {
             unstarted: Vec::new(),
             session: None,
             delayed: Vec::new(),
+            delayed_statuses: Vec::new(),
             sent: Generation::ZERO,
             is_up: true,
             is_cut_off: false,
+            is_calm: false,
         }
     }
 
@@ -85,6 +105,16 @@ impl SimAgent {
 
     pub fn running(&self) -> usize {
         self.alive.len()
+    }
+
+    /// How many programs run for a placement.
+    pub fn running_of(&self, placement: PlacementId) -> usize {
+        self.alive.values().filter(|process| process.placement == Some(placement)).count()
+    }
+
+    /// Placements that programs run for.
+    pub fn busy(&self) -> impl Iterator<Item = PlacementId> {
+        self.alive.values().filter_map(|process| process.placement)
     }
 
     fn write(&mut self, record: Record) {
@@ -117,6 +147,7 @@ impl SimAgent {
         {
             self.sent = self.state.applied;
             self.session = Some(attached);
+            self.told.clear();
         }
     }
 
@@ -159,32 +190,47 @@ impl SimAgent {
             self.execute(run, now, truth);
             self.note_start(run);
         }
-        for action in self.state.actions(now) {
-            match action {
-                Action::Start { assignment } => {
-                    let run = assignment.run_id;
-                    let boot_id = self.boot_id();
-                    self.write(Record::Starting { run, boot_id });
-                    if random.chance(5) {
-                        return self.crash();
-                    }
-                    self.execute(run, now, truth);
-                    if random.chance(5) {
-                        return self.crash();
-                    }
-                    self.note_start(run);
-                }
-                Action::Stop { run } => {
-                    if let Some(process) = self.alive.get_mut(&run) {
-                        process.is_stopping = true;
-                    } else if self.state.by_run(run).is_some() && !self.started.contains_key(&run) {
-                        // Begun, but never executed (a crash in between): executed now, then stopped.
+        let placements: Vec<PlacementId> = self.state.held.keys().copied().collect();
+        for placement in placements {
+            while let Some(action) = self.next_action(placement, now) {
+                match action {
+                    Action::Start { run, record } => {
+                        self.write(record);
+                        if random.chance(5) {
+                            return self.crash();
+                        }
                         self.execute(run, now, truth);
+                        if random.chance(5) {
+                            return self.crash();
+                        }
                         self.note_start(run);
                     }
+                    Action::Stop { runs } => {
+                        for run in runs {
+                            self.stop(run, now, truth);
+                        }
+                        break;
+                    }
+                    Action::Write(record) => self.write(record),
                 }
-                Action::Write(record) => self.write(record),
             }
+        }
+    }
+
+    fn next_action(&mut self, placement: PlacementId, now: Timestamp) -> Option<Action> {
+        let boot_id = self.boot_id();
+        let fresh_run = self.ids.fresh();
+        let moment = Moment { wall: now, mono: mono(now), boot_id: &boot_id, fresh_run };
+        self.state.action_for(placement, moment, &mut self.volatile)
+    }
+
+    fn stop(&mut self, run: RunId, now: Timestamp, truth: &mut Truth) {
+        if let Some(process) = self.alive.get_mut(&run) {
+            process.is_stopping = true;
+        } else if self.state.by_run(run).is_some() && !self.started.contains_key(&run) {
+            // Begun, but never executed (a crash in between): executed now, then stopped.
+            self.execute(run, now, truth);
+            self.note_start(run);
         }
     }
 
@@ -195,7 +241,9 @@ impl SimAgent {
         }
         self.next_pid += 1;
         self.started.insert(run, (self.next_pid, now));
-        self.alive.insert(run, Process { pid: self.next_pid, since: now, is_stopping: false });
+        let placement = self.state.by_run(run).map(|held| held.placement);
+        let process = Process { placement, pid: self.next_pid, since: now, is_stopping: false };
+        self.alive.insert(run, process);
         *truth.executed.entry(run).or_default() += 1;
     }
 
@@ -212,7 +260,9 @@ impl SimAgent {
         let ending: Vec<(RunId, bool)> = self
             .alive
             .iter()
-            .filter(|(_, process)| process.is_stopping || random.chance(30))
+            .filter(|(run, process)| {
+                process.is_stopping || (!self.is_lasting(**run) && random.chance(30))
+            })
             .map(|(run, process)| (*run, process.is_stopping))
             .collect();
         for (run, is_stopping) in ending {
@@ -244,8 +294,15 @@ impl SimAgent {
                     self.state.exit_record(run, Some(process.since), Some(process.pid), exit)
             {
                 self.write(record);
+                self.state.note_end(run, now, mono(now), &mut self.volatile);
             }
         }
+    }
+
+    /// In calm times a program that is to run for ever does.
+    fn is_lasting(&self, run: RunId) -> bool {
+        let held = self.state.placement_of(run);
+        self.is_calm && held.is_some_and(|held| held.assignment.spec.mode == Mode::Forever)
     }
 
     /// Sends what was not acknowledged; the report or its acknowledgement may be lost.
@@ -271,9 +328,74 @@ impl SimAgent {
             return;
         }
         for ack in acks {
-            assert!(!ack.is_unknown, "the server does not know run {}", ack.run_id);
-            self.write(Record::Acknowledged { run: ack.run_id, generation: ack.generation });
+            let run = ack.run_id;
+            let is_task = self.state.by_run(run).is_some_and(|held| held.origin.is_none());
+            assert!(!(ack.is_unknown && is_task), "the server does not know run {run}");
+            self.write(Record::Acknowledged { run, generation: ack.generation });
         }
+    }
+
+    /// Says how services stand, where that is news; it or its acknowledgement may be lost, or come
+    /// again long after.
+    pub async fn report_statuses(&mut self, control: &Control, random: &mut Random) {
+        if !self.is_up || self.is_cut_off || self.session.is_none() {
+            return;
+        }
+        if random.chance(20) {
+            let late = std::mem::take(&mut self.delayed_statuses);
+            if control.node_status(self.node_id, &late).await.is_err() {
+                return;
+            }
+        }
+        let reports = self.statuses();
+        if random.chance(30) {
+            self.delayed_statuses.clone_from(&reports);
+        }
+        if reports.is_empty() || random.chance(10) {
+            return;
+        }
+        let Ok(acks) = control.node_status(self.node_id, &reports).await else { return };
+        if random.chance(15) {
+            return;
+        }
+        for ack in acks {
+            let Some((status, generation, is_taken)) = self.told.get_mut(&ack.placement_id) else {
+                continue;
+            };
+            if *generation != ack.generation {
+                continue;
+            }
+            *is_taken = true;
+            let is_removed = status.phase == Phase::Removed;
+            assert!(is_removed || !ack.is_unknown, "the server lost {}", ack.placement_id);
+            if is_removed {
+                self.write(Record::Forgotten { placement: ack.placement_id });
+                self.told.remove(&ack.placement_id);
+                self.volatile.forget(ack.placement_id);
+            }
+        }
+    }
+
+    fn statuses(&mut self) -> Vec<StatusReport> {
+        let mut reports = Vec::new();
+        for (placement, held) in &self.state.held {
+            let Some(status) = self.state.status(held, &self.volatile) else { continue };
+            // What is removed is forgotten once that is known, so everything else is told before.
+            if status.phase == Phase::Removed && !held.runs.is_empty() {
+                continue;
+            }
+            let is_known =
+                self.told.get(placement).is_some_and(|(told, _, taken)| *taken && *told == status);
+            if is_known {
+                continue;
+            }
+            self.statuses += 1;
+            let number = (self.state.session_epoch.get() << 24) + self.statuses;
+            let generation = Generation::from_u64(number);
+            self.told.insert(*placement, (status.clone(), generation, false));
+            reports.push(StatusReport { placement_id: *placement, generation, status });
+        }
+        reports
     }
 
     /// The agent process dies; programs go on.
@@ -281,6 +403,8 @@ impl SimAgent {
         self.is_up = false;
         self.unstarted.clear();
         self.session = None;
+        self.volatile = Volatile::default();
+        self.told.clear();
     }
 
     /// The machine loses power: programs are cut off.
@@ -304,12 +428,14 @@ impl SimAgent {
         }
         assert_eq!(self.state.applied, before, "a restart changes nothing that was accepted");
         self.is_up = true;
-        let runs: Vec<RunId> =
-            self.state.held.values().map(|held| held.assignment.run_id).collect();
+        let runs: Vec<RunId> = self.state.runs().map(|(run, _)| run).collect();
         for run in runs {
             let finding = self.find(run);
             if let Some(record) = self.state.recover(run, finding.clone(), &self.boot_id(), now) {
                 self.write(record);
+                if self.state.by_run(run).is_some_and(|held| held.is_over()) {
+                    self.state.note_end(run, now, mono(now), &mut self.volatile);
+                }
             } else if finding == Finding::NeverStarted {
                 self.start_again(run);
             }
@@ -318,9 +444,8 @@ impl SimAgent {
 
     /// What recovery leaves in `Starting` was certainly never executed: the performer starts it.
     fn start_again(&mut self, run: RunId) {
-        let is_begun = self.state.by_run(run).is_some_and(|held| {
-            matches!(held.local, hostler_engine::supervise::Local::Starting { .. })
-        });
+        let is_begun =
+            self.state.by_run(run).is_some_and(|held| matches!(held.local, Local::Starting { .. }));
         if is_begun {
             self.unstarted.push(run);
         }
@@ -340,4 +465,8 @@ impl SimAgent {
             None => Finding::NeverStarted,
         }
     }
+}
+
+fn mono(now: Timestamp) -> Duration {
+    now.since(Timestamp::EPOCH)
 }

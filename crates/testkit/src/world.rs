@@ -80,7 +80,7 @@ impl World {
         let joined = self.control.join(&self.cx.request, &token, name, &csr).await.expect("join");
         let certificate =
             hostler_trust::PeerCertificate::from_pem(&joined.certificate).expect("certificate");
-        SimAgent::new(joined.node_id, certificate.serial)
+        SimAgent::new(joined.node_id, certificate.serial, self.ids.clone())
     }
 }
 

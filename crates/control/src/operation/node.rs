@@ -1,8 +1,10 @@
 //! Steps of draining and removing a node.
 
 use hostler_engine::observe;
+use hostler_engine::spread::Standing;
 use hostler_model::{
-    Cordon, Error, EventKind, Node, NodeId, NodeState, ObjectKind, ObjectRef, Timestamp,
+    Cordon, Desired, Error, EventKind, Node, NodeId, NodeState, ObjectKind, ObjectRef, Phase,
+    Timestamp,
 };
 use serde_json::json;
 
@@ -33,16 +35,26 @@ impl Control {
         id: NodeId,
         deadline: Option<Timestamp>,
     ) -> Result<StepOutcome, Error> {
-        let left = self.store.read().await?.placement_active_on(id).await?.len();
-        if left == 0 {
+        let tasks = self.store.read().await?.placement_active_on(id).await?;
+        let tasks = tasks.iter().filter(|placement| placement.run_id.is_some()).count();
+        let services = self.services_left(id).await?;
+        if tasks == 0 && services == 0 {
             self.drain_over(id).await?;
             return Ok(StepOutcome::Done("the node is empty".into()));
         }
+        if services > 0 {
+            self.wakers.service_place.wake();
+        }
+        let workloads = match services {
+            0 => String::new(),
+            count => format!(", and for {count} workloads to leave"),
+        };
         if deadline.is_some_and(|deadline| self.now() >= deadline) {
             self.stop_everything(id).await?;
-            return Ok(StepOutcome::Wait(format!("the deadline is over; stopping {left} tasks")));
+            let text = format!("the deadline is over; stopping {tasks} tasks{workloads}");
+            return Ok(StepOutcome::Wait(text));
         }
-        Ok(StepOutcome::Wait(format!("waiting for {left} tasks to end")))
+        Ok(StepOutcome::Wait(format!("waiting for {tasks} tasks to end{workloads}")))
     }
 
     /// Stops everything on the node; what a node that is away held is declared lost.
@@ -53,7 +65,8 @@ impl Control {
         };
         let unsettled = read.run_unsettled_on(id).await?.len();
         drop(read);
-        if unsettled == 0 {
+        let services = self.services_left(id).await?;
+        if unsettled == 0 && services == 0 {
             return Ok(StepOutcome::Done("nothing runs on the node".into()));
         }
         if !matches!(node.state, NodeState::Online | NodeState::Stale) {
@@ -64,7 +77,27 @@ impl Control {
             )));
         }
         self.stop_everything(id).await?;
-        Ok(StepOutcome::Wait(format!("stopping {unsettled} tasks")))
+        self.wakers.service_place.wake();
+        Ok(StepOutcome::Wait(format!("stopping {unsettled} tasks and {services} workloads")))
+    }
+
+    /// How many services still have something to leave or to stop on a node that is drained.
+    async fn services_left(&self, id: NodeId) -> Result<usize, Error> {
+        let mut read = self.store.read().await?;
+        let mut left = 0;
+        for placement in read.service_placements_on(id).await? {
+            let Some(service) = read.service_get(placement.workload_id).await? else { continue };
+            let is_bound = service.spec.placement.node.is_some();
+            let phase = placement.status.as_ref().map(|status| status.phase);
+            let standing = Standing::of(placement.status.as_ref(), service.revision);
+            let rests = match placement.desired {
+                Desired::Remove => false,
+                Desired::Stop if is_bound => phase.is_some_and(|p| Phase::SETTLED.contains(&p)),
+                Desired::Run | Desired::Stop => standing == Standing::Settled,
+            };
+            left += usize::from(!rests);
+        }
+        Ok(left)
     }
 
     pub(super) async fn step_revoke(&self, id: NodeId) -> Result<StepOutcome, Error> {
@@ -141,6 +174,7 @@ impl Control {
                 })
             })
             .await?;
+        self.wakers.service_place.wake();
         self.feed.ring();
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! Lets go of what is old: events, ended tasks, idempotency keys, expired sessions.
+//! Lets go of what is old: events, ended tasks, runs and places that services left behind,
+//! idempotency keys, expired sessions.
 
 use std::time::Duration;
 
@@ -24,8 +25,12 @@ pub(super) struct Report {
     is_holder: bool,
     events: u64,
     tasks: usize,
+    runs: u64,
+    placements: u64,
     keys: u64,
     sessions: u64,
+    #[serde(skip)]
+    is_full: bool,
 }
 
 impl Gc {
@@ -65,11 +70,20 @@ impl Gc {
                             report.tasks += 1;
                         }
                     }
+                    let (pruned, runs) = tx.service_run_prune(BATCH).await?;
+                    let retention = control.config.task_retention;
+                    let left =
+                        tx.service_placements_left_before(now.minus(retention), BATCH).await?;
+                    report.placements = tx.service_placement_delete_batch(&left).await?;
+                    report.runs = runs;
+                    report.is_full = [report.tasks, pruned, left.len()]
+                        .into_iter()
+                        .any(|count| count >= BATCH as usize);
                     Ok::<_, Error>(report)
                 })
             })
             .await?;
-        let is_full = report.tasks >= BATCH as usize;
+        let is_full = report.is_full;
         Ok(Pass::done(report).again_if(is_full))
     }
 }

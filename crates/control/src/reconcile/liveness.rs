@@ -140,6 +140,7 @@ impl Control {
         if is_changed {
             self.feed.ring();
             self.wakers.placement.wake();
+            self.wakers.service_place.wake();
         }
         Ok(is_changed)
     }

@@ -9,6 +9,7 @@ mod node_feed;
 mod operation;
 pub(crate) mod placement;
 mod server_renew;
+pub(crate) mod service_place;
 
 use std::time::Duration;
 
@@ -21,20 +22,24 @@ pub use lease_flush::LeaseReport;
 pub use liveness::LivenessReport;
 pub use operation::{OperationAdvance, OperationReport};
 pub use placement::PlacementReport;
+pub use service_place::ServicePlaceReport;
 
 /// Who can wake what. One field per reconciler that can be woken.
 #[derive(Clone, Debug, Default)]
 pub struct Wakers {
     pub placement: Waker,
+    pub service_place: Waker,
     pub operation: Waker,
     pub liveness: Waker,
     pub gc: Waker,
 }
 
 pub(crate) fn register_all(control: &Control, driver: &Driver) {
-    let Wakers { placement, operation, liveness, gc } = control.wakers.clone();
+    let Wakers { placement, service_place, operation, liveness, gc } = control.wakers.clone();
     let of = || control.clone();
     driver.register(placement::Placement::new(of()), Duration::from_secs(2), placement);
+    let places = service_place::ServicePlace::new(of());
+    driver.register(places, Duration::from_secs(3), service_place);
     driver.register(node_feed::NodeFeed::new(of()), Duration::from_millis(250), Waker::new());
     driver.register(event_feed::EventFeed::new(of()), Duration::from_millis(250), Waker::new());
     driver.register(lease_flush::LeaseFlush::new(of()), Duration::from_secs(2), Waker::new());

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_engine::place::{self, Ask, NodeOffer};
 use hostler_model::{
-    Desired, Error, EventKind, Generation, NodeId, Placement as Record, PlacementId, Resources,
-    Run, RunId, RunState, TaskEvent, Workload,
+    Desired, Error, EventKind, Generation, Node, NodeId, Placement as Record, PlacementId,
+    Resources, Run, RunId, RunState, TaskEvent, Workload,
 };
-use hostler_store::{Conn, Tx};
+use hostler_store::{Conn, NodeUsage, Tx};
 use serde::Serialize;
 
 use super::pass;
@@ -152,11 +152,14 @@ impl Control {
                     workload_id: workload.id,
                     project_id: workload.project_id,
                     node_id: *node_id,
-                    run_id,
+                    run_id: Some(run_id),
                     desired: Desired::Run,
                     desired_generation: Generation::from_u64(generation),
                     stop_grace: None,
                     is_released: false,
+                    revision: Generation::ZERO,
+                    status: None,
+                    status_generation: Generation::ZERO,
                     time_created: now,
                     time_modified: now,
                 };
@@ -168,6 +171,8 @@ impl Control {
                     project_id: workload.project_id,
                     node_id: *node_id,
                     attempt: 1,
+                    cause: None,
+                    fire: None,
                     state: RunState::Assigned,
                     report_generation: Generation::ZERO,
                     time_created: now,
@@ -208,26 +213,29 @@ fn ask(workload: &Workload) -> Ask {
 
 /// Every node that is not removed, with what is used of it.
 pub(crate) async fn offers(read: &mut Conn) -> Result<Vec<NodeOffer>, Error> {
-    let usage: BTreeMap<NodeId, _> =
-        read.placement_usage().await?.into_iter().map(|u| (u.node_id, u)).collect();
+    let usage = usage(read).await?;
     let nodes = read.node_list_all_present().await?;
+    Ok(nodes.iter().map(|node| offer(node, &usage)).collect())
+}
+
+pub(super) async fn usage(read: &mut Conn) -> Result<BTreeMap<NodeId, NodeUsage>, Error> {
+    Ok(read.placement_usage().await?.into_iter().map(|u| (u.node_id, u)).collect())
+}
+
+pub(super) fn offer(node: &Node, usage: &BTreeMap<NodeId, NodeUsage>) -> NodeOffer {
     let zero = Resources { cores: hostler_model::Cores::ZERO, memory: hostler_model::Bytes::ZERO };
-    Ok(nodes
-        .into_iter()
-        .map(|node| NodeOffer {
-            id: node.id,
-            used: usage
-                .get(&node.id)
-                .map_or(zero, |u| Resources { cores: u.cores, memory: u.memory }),
-            runs: usage.get(&node.id).map_or(0, |u| u.placements),
-            capacity: node
-                .facts
-                .as_ref()
-                .map_or(zero, |f| Resources { cores: f.cores, memory: f.memory }),
-            name: node.name,
-            labels: node.labels,
-            state: node.state,
-            cordon: node.cordon.map(|c| c.reason),
-        })
-        .collect())
+    let used = usage.get(&node.id);
+    NodeOffer {
+        id: node.id,
+        used: used.map_or(zero, |u| Resources { cores: u.cores, memory: u.memory }),
+        runs: used.map_or(0, |u| u.placements),
+        capacity: node
+            .facts
+            .as_ref()
+            .map_or(zero, |f| Resources { cores: f.cores, memory: f.memory }),
+        name: node.name.clone(),
+        labels: node.labels.clone(),
+        state: node.state,
+        cordon: node.cordon.as_ref().map(|c| c.reason.clone()),
+    }
 }

@@ -3,6 +3,7 @@
 mod login;
 mod node;
 mod node_join;
+mod node_reach;
 mod operation;
 mod project;
 mod record;
@@ -11,3 +12,8 @@ mod task_explain;
 mod task_output;
 mod token;
 mod user;
+pub(crate) mod workload;
+mod workload_explain;
+mod workload_reach;
+
+pub use workload_reach::NewExec;

@@ -147,6 +147,7 @@ impl Control {
                 })
             })
             .await?;
+        self.wakers.service_place.wake();
         self.feed.ring();
         Ok(node)
     }

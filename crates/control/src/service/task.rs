@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use hostler_engine::observe;
 use hostler_model::{
-    Code, Desired, Diagnostic, Error, EventKind, Generation, Limit, Name, NodeId, ObjectKind,
+    Code, Desired, Diagnostic, Error, EventKind, Generation, Limit, Mode, Name, NodeId, ObjectKind,
     ObjectRef, Page, Placement, PrincipalId, Project, Role, Run, Scope, Span, TaskState,
-    TaskStateKind, Timestamp, Workload, WorkloadId,
+    TaskStateKind, Timestamp, Workload, WorkloadId, WorkloadSpec,
 };
 use hostler_store::{Conn, WorkloadFilter};
 use serde_json::json;
@@ -52,6 +52,7 @@ impl Control {
         for (i, task) in new.iter().enumerate() {
             let at = if is_batch { format!("/tasks/{i}") } else { String::new() };
             problems.extend(task.spec.problems(&format!("{at}/spec")));
+            problems.extend(not_for_tasks(&task.spec, &format!("{at}/spec")));
             if let Some(name) = &task.name
                 && !names.insert(name.clone())
             {
@@ -209,7 +210,7 @@ impl Control {
             )]));
         }
         let before = self.task_get(cx, project, name_or_id).await?;
-        require_own(cx, project, &before)?;
+        require_own(cx, project, "task", before.workload.created_by, &before.created_by)?;
         let id = before.workload.id;
         let object = object(&before.workload);
         let object = &object;
@@ -282,7 +283,7 @@ impl Control {
         name_or_id: &str,
     ) -> Result<(), Error> {
         let detail = self.task_get(cx, project, name_or_id).await?;
-        require_own(cx, project, &detail)?;
+        require_own(cx, project, "task", detail.workload.created_by, &detail.created_by)?;
         let id = detail.workload.id;
         let object = object(&detail.workload);
         let event =
@@ -379,22 +380,43 @@ pub(super) async fn find(
     found.filter(|w| w.project_id == project.id).ok_or_else(|| Error::not_found("task", name_or_id))
 }
 
+/// A task runs once, on one node.
+fn not_for_tasks(spec: &WorkloadSpec, at: &str) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if spec.mode != Mode::Once {
+        let text =
+            format!("a task runs once; apply it as a workload for mode {}", spec.mode.kind());
+        found.push(Diagnostic::new(format!("{at}/mode"), text));
+    }
+    if spec.placement.every || spec.placement.count.is_some_and(|count| count > 1) {
+        let text = "a task runs on one node; apply it as a workload for several";
+        found.push(Diagnostic::new(format!("{at}/placement"), text));
+    }
+    found
+}
+
 /// A `user` may change only what is theirs; an operator everything in the project.
-fn require_own(cx: &Cx, project: &Project, detail: &TaskDetail) -> Result<(), Error> {
-    let is_own = detail.workload.created_by == cx.caller.principal_id;
+pub(super) fn require_own(
+    cx: &Cx,
+    project: &Project,
+    kind: &str,
+    created_by: PrincipalId,
+    owner: &str,
+) -> Result<(), Error> {
+    let is_own = created_by == cx.caller.principal_id;
     if is_own || cx.caller.role_in(Scope::Project(project.id)) >= Some(Role::Operator) {
         return Ok(());
     }
     Err(Error::new(
         Code::Forbidden,
-        format!("the task belongs to {}", detail.created_by),
+        format!("the {kind} belongs to {owner}"),
         "its owner, or an operator of the project, can do this",
     ))
 }
 
 /// Names looked up once per request.
 #[derive(Default)]
-struct Names {
+pub(super) struct Names {
     nodes: HashMap<NodeId, Option<Name>>,
     principals: HashMap<PrincipalId, String>,
 }
@@ -415,8 +437,8 @@ impl Names {
             TaskState::Killed { run: None, .. } => None,
             TaskState::Assigning { placement } | TaskState::Lost { placement, .. } => {
                 match read.placement_get(*placement).await? {
-                    Some(placement) => read.run_get(placement.run_id).await?,
-                    None => None,
+                    Some(Placement { run_id: Some(run), .. }) => read.run_get(run).await?,
+                    Some(_) | None => None,
                 }
             }
         };
@@ -428,7 +450,11 @@ impl Names {
         Ok(TaskDetail { workload, project, created_by, node, run })
     }
 
-    async fn node(&mut self, read: &mut Conn, id: NodeId) -> Result<Option<Name>, Error> {
+    pub(super) async fn node(
+        &mut self,
+        read: &mut Conn,
+        id: NodeId,
+    ) -> Result<Option<Name>, Error> {
         if let Some(name) = self.nodes.get(&id) {
             return Ok(name.clone());
         }
@@ -437,7 +463,11 @@ impl Names {
         Ok(name)
     }
 
-    async fn principal(&mut self, read: &mut Conn, id: PrincipalId) -> Result<String, Error> {
+    pub(super) async fn principal(
+        &mut self,
+        read: &mut Conn,
+        id: PrincipalId,
+    ) -> Result<String, Error> {
         if let Some(name) = self.principals.get(&id) {
             return Ok(name.clone());
         }

@@ -2,5 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod postgres;
+mod racing;
+mod services;
 mod simulation;
 mod story;

@@ -1,22 +1,27 @@
-//! Random submits, kills, partitions, crashes and reboots over simulated agents.
+//! Random submits, kills, partitions, crashes and reboots over simulated agents, with services that are
+//! applied, changed, stopped, restarted and removed beside the tasks (`services`).
 //!
 //! The control plane is the real one (services, reconcilers, SQL on an in-memory SQLite), the agents
 //! decide with the real `engine::supervise`; time, processes and the network are pretended. Each seed
 //! is one course of events and repeats exactly.
 //!
-//! Checked at every step: no run's program is executed twice; what an agent has accepted and what the
-//! database knows of a run never goes back. Checked at the end, after the network healed: every task
-//! is settled, and says what truly happened; nothing is reserved any more; the audit chain is intact.
+//! Checked at every step: no run's program is executed twice; no placement has two programs; what an
+//! agent has accepted and what the database knows of a run or a placement never goes back. Checked at
+//! the end, after the network healed: every task is settled, and says what truly happened; every
+//! service is on the nodes it asks for and said to run there; what was removed is gone; nothing else is
+//! reserved; the audit chain is intact.
 //!
 //! `HOSTLER_SIM_SEEDS=from..to` runs other seeds; a failure names its seed.
 
-use std::collections::BTreeMap;
+mod services;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use hostler_control::NewTask;
 use hostler_model::{
-    Cores, Desired, ExitReason, Generation, RunId, RunState, TaskState, TaskStateKind, WorkloadId,
-    WorkloadSpec,
+    Cores, Desired, Exit, ExitReason, Generation, PlacementId, RunId, RunState, TaskState,
+    TaskStateKind, WorkloadId, WorkloadSpec,
 };
 use hostler_testkit::{Random, SimAgent, Truth, World};
 
@@ -30,6 +35,10 @@ struct Sim {
     tasks: Vec<WorkloadId>,
     seen: BTreeMap<RunId, Generation>,
     applied: Vec<Generation>,
+    /// Names of services that were applied and not asked to go.
+    services: BTreeSet<String>,
+    /// The newest status seen of each placement.
+    standing: BTreeMap<PlacementId, Generation>,
     looks: u32,
 }
 
@@ -51,6 +60,8 @@ impl Sim {
             tasks: Vec::new(),
             seen: BTreeMap::new(),
             applied,
+            services: BTreeSet::new(),
+            standing: BTreeMap::new(),
             looks: 0,
         }
     }
@@ -67,10 +78,17 @@ impl Sim {
             35..38 => self.agents[which].disconnect(),
             38..40 => self.world.restart_server().await,
             40..42 => self.world.advance(Duration::from_secs(700)),
+            42..52 => self.apply_service().await,
+            52..58 => self.ask_of_service().await,
+            58..60 => self.remove_service().await,
+            60..63 => self.cordon(which).await,
             _ => {}
         }
         if self.random.chance(60) {
             self.world.control.place_pending().await.expect("placement");
+        }
+        if self.random.chance(40) {
+            self.place_services().await;
         }
         for agent in &mut self.agents {
             if self.random.chance(50) {
@@ -84,6 +102,7 @@ impl Sim {
             agent.act(now, &mut self.random, &mut self.truth);
             agent.run_programs(now, &mut self.random, &mut self.truth);
             agent.report(&self.world.control, &mut self.random).await;
+            agent.report_statuses(&self.world.control, &mut self.random).await;
         }
         self.housekeep().await;
         self.check().await;
@@ -135,6 +154,9 @@ impl Sim {
         for (agent, applied) in self.agents.iter().zip(&mut self.applied) {
             assert!(agent.state.applied >= *applied, "an agent's generation went back");
             *applied = agent.state.applied;
+            for placement in agent.busy() {
+                assert_eq!(agent.running_of(placement), 1, "programs of {placement}");
+            }
         }
         // Generations only grow, so a step back shows at the next look as well.
         self.looks += 1;
@@ -149,16 +171,23 @@ impl Sim {
                 *seen = run.report_generation;
             }
         }
+        drop(read);
+        self.check_services().await;
     }
 
     /// The network heals, machines come up, and nothing new is asked for.
     async fn heal(&mut self) {
         self.world.restart_server().await;
+        self.uncordon_all().await;
         for round in 0..400 {
             let now = self.world.now();
             self.world.control.place_pending().await.expect("placement");
+            if round % 3 == 0 {
+                self.place_services().await;
+            }
             for agent in &mut self.agents {
                 agent.is_cut_off = false;
+                agent.is_calm = true;
                 agent.start(now);
                 agent.connect(&self.world.control).await;
                 agent.heartbeat(&self.world.control);
@@ -166,6 +195,7 @@ impl Sim {
                 agent.act(now, &mut self.random, &mut self.truth);
                 agent.run_programs(now, &mut self.random, &mut self.truth);
                 agent.report(&self.world.control, &mut self.random).await;
+                agent.report_statuses(&self.world.control, &mut self.random).await;
                 // A lost message is noticed by a real agent when it connects again.
                 if round % 10 == 9 {
                     agent.disconnect();
@@ -177,12 +207,13 @@ impl Sim {
                 return;
             }
         }
-        panic!("not settled after the network healed: {}", self.unsettled().await.join(", "));
+        let mut left = self.unsettled().await;
+        left.extend(self.services_unsettled().await);
+        panic!("not settled after the network healed: {}", left.join(", "));
     }
 
     async fn is_settled(&self) -> bool {
-        self.unsettled().await.is_empty()
-            && self.agents.iter().all(|agent| agent.running() == 0 && agent.state.held.is_empty())
+        self.unsettled().await.is_empty() && self.services_unsettled().await.is_empty()
     }
 
     async fn unsettled(&self) -> Vec<String> {
@@ -206,21 +237,7 @@ impl Sim {
                 let RunState::Exited { exit } = &run.state else {
                     panic!("run {} is {:?}", run.id, run.state)
                 };
-                match (self.truth.ended.get(&run.id), self.truth.vanished.contains_key(&run.id)) {
-                    (Some(true_exit), _) => {
-                        assert_eq!(exit, true_exit, "run {} of {}", run.id, task.name)
-                    }
-                    (None, true) => assert_eq!(exit.reason, ExitReason::Vanished),
-                    (None, false) => {
-                        let never_ran = exit.reason == ExitReason::Stopped
-                            || exit.reason == ExitReason::Vanished;
-                        assert!(
-                            never_ran && !self.truth.executed.contains_key(&run.id),
-                            "run {} ended as {exit}",
-                            run.id
-                        );
-                    }
-                }
+                self.compare_end(run.id, exit);
             }
             match &task.state {
                 TaskState::Completed { exit, .. } => assert!(exit.is_success()),
@@ -229,8 +246,25 @@ impl Sim {
                 other => panic!("{} ended as {other:?}", task.name),
             }
         }
-        assert_eq!(read.placement_usage().await.unwrap(), [], "something is still reserved");
+        let reserved: u64 =
+            read.placement_usage().await.unwrap().iter().map(|usage| usage.placements).sum();
+        let services = read.service_placements_all().await.unwrap().len() as u64;
+        assert_eq!(reserved, services, "something is still reserved");
         assert!(read.audit_verify().await.unwrap().is_intact);
+        drop(read);
+        self.compare_services_with_truth().await;
+    }
+
+    fn compare_end(&self, run: RunId, exit: &Exit) {
+        match (self.truth.ended.get(&run), self.truth.vanished.contains_key(&run)) {
+            (Some(true_exit), _) => assert_eq!(exit, true_exit, "run {run}"),
+            (None, true) => assert_eq!(exit.reason, ExitReason::Vanished),
+            (None, false) => {
+                let never_ran = matches!(exit.reason, ExitReason::Stopped | ExitReason::Vanished);
+                let is_executed = self.truth.executed.contains_key(&run);
+                assert!(never_ran && !is_executed, "run {run} ended as {exit}");
+            }
+        }
     }
 }
 
@@ -249,7 +283,7 @@ fn seeds() -> std::ops::Range<u64> {
         Some((from, to)) => {
             from.parse().expect("first seed")..to.parse().expect("seed after the last")
         }
-        None => 0..2000,
+        None => 0..1200,
     }
 }
 

@@ -8,6 +8,7 @@ mod journal;
 mod nodes;
 mod outage;
 mod schema;
+mod services;
 mod shared;
 mod transactions;
 mod workloads;

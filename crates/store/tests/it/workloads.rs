@@ -310,7 +310,7 @@ async fn the_feed_gives_what_an_agent_needs(world: World) {
     let feed = reader.placement_feed(n1.id, Generation::ZERO, 100).await.unwrap();
     assert_eq!(feed.len(), 2);
     assert_eq!(feed[0].placement, mine[2].1);
-    assert_eq!(feed[0].run, mine[2].2);
+    assert_eq!(feed[0].revision, Generation::ZERO);
     assert_eq!(feed[0].workload_name, mine[2].0.name);
     assert_eq!(feed[0].project_name, project.name);
     assert_eq!(feed[0].spec, mine[2].0.spec);

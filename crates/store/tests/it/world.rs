@@ -114,6 +114,26 @@ impl World {
         workload
     }
 
+    pub async fn service(&self, project: &Project, name: &str) -> Service {
+        let service = service(project.id, name);
+        self.tx("test", |tx| Box::pin(tx.service_insert(&service))).await.unwrap();
+        service
+    }
+
+    pub async fn seat(&self, service: &Service, node: &Node, generation: u64) -> Placement {
+        let seat = seat(service, node.id, generation);
+        let batch = [(seat.clone(), service.spec.resources)];
+        self.tx("test", |tx| Box::pin(tx.placement_insert_batch(&batch))).await.unwrap();
+        seat
+    }
+
+    pub async fn release(&self, placement: PlacementId, seconds: i64) {
+        let batch = [placement];
+        self.tx("test", |tx| Box::pin(tx.placement_release_batch(&batch, at(seconds))))
+            .await
+            .unwrap();
+    }
+
     pub async fn operation(&self) -> Operation {
         let operation = operation(None);
         self.tx("test", |tx| Box::pin(tx.operation_insert(&operation))).await.unwrap();
@@ -201,6 +221,62 @@ pub fn workload(project_id: ProjectId, text: &str) -> Workload {
     }
 }
 
+pub fn service(project_id: ProjectId, text: &str) -> Service {
+    let mut spec = WorkloadSpec::command(["/bin/serve", "\u{1F600}"]);
+    spec.mode = Mode::Forever;
+    Service {
+        id: WorkloadId::from_uuid(next_uuid()),
+        project_id,
+        name: name(text),
+        spec,
+        desired: Desired::Run,
+        revision: Generation::FIRST,
+        generation: Generation::FIRST,
+        created_by: PrincipalId::from_uuid(next_uuid()),
+        time_created: at(0),
+        time_modified: at(0),
+    }
+}
+
+/// A placement of a service on a node.
+pub fn seat(service: &Service, node: NodeId, generation: u64) -> Placement {
+    Placement {
+        id: PlacementId::from_uuid(next_uuid()),
+        workload_id: service.id,
+        project_id: service.project_id,
+        node_id: node,
+        run_id: None,
+        desired: Desired::Run,
+        desired_generation: Generation::from_u64(generation),
+        stop_grace: None,
+        is_released: false,
+        revision: service.revision,
+        status: None,
+        status_generation: Generation::ZERO,
+        time_created: at(1),
+        time_modified: at(1),
+    }
+}
+
+/// A run that the agent of a service's placement made.
+pub fn agent_run(seat: &Placement, number: u32) -> Run {
+    Run {
+        id: RunId::from_uuid(next_uuid()),
+        placement_id: seat.id,
+        workload_id: seat.workload_id,
+        project_id: seat.project_id,
+        node_id: seat.node_id,
+        attempt: number,
+        cause: Some(RunCause::Schedule),
+        fire: Some(at(i64::from(number))),
+        state: RunState::Running { pid: number, since: at(2) },
+        report_generation: Generation::FIRST,
+        time_created: at(2),
+        time_started: Some(at(2)),
+        time_ended: None,
+    }
+}
+
 /// A placement of a workload on a node with its run.
 pub fn placement(workload: &Workload, node: NodeId, generation: u64) -> (Placement, Run) {
     let run_id = RunId::from_uuid(next_uuid());
@@ -209,11 +285,14 @@ pub fn placement(workload: &Workload, node: NodeId, generation: u64) -> (Placeme
         workload_id: workload.id,
         project_id: workload.project_id,
         node_id: node,
-        run_id,
+        run_id: Some(run_id),
         desired: Desired::Run,
         desired_generation: Generation::from_u64(generation),
         stop_grace: None,
         is_released: false,
+        revision: Generation::ZERO,
+        status: None,
+        status_generation: Generation::ZERO,
         time_created: at(1),
         time_modified: at(1),
     };
@@ -224,6 +303,8 @@ pub fn placement(workload: &Workload, node: NodeId, generation: u64) -> (Placeme
         project_id: workload.project_id,
         node_id: node,
         attempt: 1,
+        cause: None,
+        fire: None,
         state: RunState::Assigned,
         report_generation: Generation::ZERO,
         time_created: at(1),
