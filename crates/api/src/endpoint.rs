@@ -22,6 +22,15 @@ pub enum Access {
     Project(Role),
 }
 
+/// Whether a change has to say, with `If-Match`, which state of the object it changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfMatch {
+    Never,
+    /// Where the object exists already; without it, only a new one can be made.
+    IfPresent,
+    Always,
+}
+
 /// What comes back besides plain JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
@@ -47,8 +56,7 @@ pub trait Endpoint: Send + Sync + 'static {
     const STATUS: u16;
     /// Codes this endpoint can answer besides those that every endpoint can.
     const ERRORS: &'static [Code];
-    /// Whether `If-Match` must name the generation that is being changed.
-    const IF_MATCH: bool;
+    const IF_MATCH: IfMatch;
     const STREAM: Stream;
     type Path: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
     type Query: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
@@ -70,7 +78,7 @@ macro_rules! endpoints {
         #[doc = $doc:literal]
         $name:ident = $id:literal $method:ident $path:literal, $access:expr, $status:literal
         $(, path: $p:ty)? $(, query: $q:ty)? $(, body: $b:ty)? $(, reply: $r:ty)?
-        $(, errors: [$($code:ident),*])? $(, if_match: $im:literal)? $(, stream: $stream:ident)?;
+        $(, errors: [$($code:ident),*])? $(, if_match: $im:ident)? $(, stream: $stream:ident)?;
     )+) => {
         $(
             #[doc = $doc]
@@ -84,7 +92,7 @@ macro_rules! endpoints {
                 const ACCESS: $crate::Access = $access;
                 const STATUS: u16 = $status;
                 const ERRORS: &'static [hostler_model::Code] = &[$($(hostler_model::Code::$code),*)?];
-                const IF_MATCH: bool = false $(|| $im)?;
+                const IF_MATCH: $crate::IfMatch = $crate::endpoints!(@if_match $($im)?);
                 const STREAM: $crate::Stream = $crate::endpoints!(@stream $($stream)?);
                 type Path = $crate::endpoints!(@type $($p)?);
                 type Query = $crate::endpoints!(@type $($q)?);
@@ -99,6 +107,8 @@ macro_rules! endpoints {
     };
     (@type) => { $crate::Nothing };
     (@type $t:ty) => { $t };
+    (@if_match) => { $crate::IfMatch::Never };
+    (@if_match $i:ident) => { $crate::IfMatch::$i };
     (@stream) => { $crate::Stream::None };
     (@stream $s:ident) => { $crate::Stream::$s };
 }
@@ -114,7 +124,7 @@ pub struct Described {
     pub access: Access,
     pub status: u16,
     pub errors: &'static [Code],
-    pub if_match: bool,
+    pub if_match: IfMatch,
     pub stream: Stream,
     pub path_schema: SchemaOf,
     pub query_schema: SchemaOf,

@@ -14,17 +14,18 @@ pub mod system;
 pub mod task;
 pub mod token;
 pub mod user;
+pub mod workload;
 
 pub use common::{
     CSRF_HEADER, IDEMPOTENCY_KEY, Listing, PROBLEM_CONTENT_TYPE, PageQuery, Problem, ProjectPath,
     REQUEST_ID_HEADER, SESSION_COOKIE, WatchKind, WatchMessage,
 };
-pub use endpoint::{Access, Described, Endpoint, Nothing, SchemaOf, Stream, Visitor};
+pub use endpoint::{Access, Described, Endpoint, IfMatch, Nothing, SchemaOf, Stream, Visitor};
 
 /// Every endpoint there is.
 pub fn all() -> Vec<Described> {
     let mut endpoints = Vec::new();
-    let modules: [fn(&mut dyn Visitor); 9] = [
+    let modules: [fn(&mut dyn Visitor); 10] = [
         system::visit,
         session::visit,
         user::visit,
@@ -32,6 +33,7 @@ pub fn all() -> Vec<Described> {
         project::visit,
         node::visit,
         task::visit,
+        workload::visit,
         operation::visit,
         record::visit,
     ];

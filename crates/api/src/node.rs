@@ -17,7 +17,7 @@ crate::endpoints! { "nodes"
     NodeGet = "node_get" GET "/api/v1/nodes/{node}", Access::Global(Role::Viewer), 200, path: NodePath, reply: NodeView, errors: [NotFound];
     /// Change a node's labels.
     NodeUpdate = "node_update" PATCH "/api/v1/nodes/{node}", Access::Global(Role::Operator), 200,
-        path: NodePath, body: NodeUpdateBody, reply: NodeView, errors: [NotFound], if_match: true;
+        path: NodePath, body: NodeUpdateBody, reply: NodeView, errors: [NotFound], if_match: Always;
     /// Place nothing new on a node; what runs there goes on.
     NodeCordon = "node_cordon" POST "/api/v1/nodes/{node}/cordon", Access::Global(Role::Operator), 200,
         path: NodePath, body: NodeCordonBody, reply: NodeView, errors: [NotFound, KeyReused];
@@ -29,7 +29,7 @@ crate::endpoints! { "nodes"
         path: NodePath, body: NodeDrainBody, reply: OperationView, errors: [NotFound, Conflict, KeyReused];
     /// Take a node out: stop what runs there, revoke its certificates, forget it.
     NodeRemove = "node_remove" DELETE "/api/v1/nodes/{node}", Access::Global(Role::Admin), 202,
-        path: NodePath, reply: OperationView, errors: [NotFound, Conflict], if_match: true;
+        path: NodePath, reply: OperationView, errors: [NotFound, Conflict], if_match: Always;
     /// List join tokens.
     JoinTokenList = "join_token_list" GET "/api/v1/join-tokens", Access::Global(Role::Operator), 200,
         query: PageQuery, reply: Listing<JoinTokenView>;

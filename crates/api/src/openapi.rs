@@ -5,7 +5,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-use crate::{Access, Described, Problem, Stream};
+use crate::{Access, Described, IfMatch, Problem, Stream};
 
 /// The status each code is answered with; `server` uses the same table.
 pub const fn status_of(code: Code) -> u16 {
@@ -41,7 +41,7 @@ pub fn codes_of(endpoint: &Described) -> Vec<Code> {
     if endpoint.body_schema.is_some() {
         codes.extend([Code::Invalid, Code::TooLarge, Code::UnsupportedMediaType]);
     }
-    if endpoint.if_match {
+    if endpoint.if_match != IfMatch::Never {
         codes.extend([Code::PreconditionRequired, Code::Stale]);
     }
     codes.extend_from_slice(endpoint.errors);
@@ -101,13 +101,16 @@ fn operation(endpoint: &Described, generator: &mut SchemaGenerator, problem: &Sc
             "^[!-~]{1,255}$",
         ));
     }
-    if endpoint.if_match {
-        parameters.push(header_parameter(
-            "If-Match",
-            true,
-            "The ETag of the object as you know it.",
-            "^\"[0-9]{1,18}\"$",
-        ));
+    let if_match = match endpoint.if_match {
+        IfMatch::Never => None,
+        IfMatch::IfPresent => {
+            Some((false, "The ETag of the object as you know it; absent to make a new one."))
+        }
+        IfMatch::Always => Some((true, "The ETag of the object as you know it.")),
+    };
+    if let Some((is_required, description)) = if_match {
+        let pattern = "^\"[0-9]{1,18}\"$";
+        parameters.push(header_parameter("If-Match", is_required, description, pattern));
     }
     if !parameters.is_empty() {
         operation["parameters"] = Value::Array(parameters);

@@ -17,10 +17,10 @@ crate::endpoints! { "projects"
         path: ProjectPath, reply: ProjectView, errors: [NotFound];
     /// Change a project's description.
     ProjectUpdate = "project_update" PATCH "/api/v1/projects/{project}", Access::Project(Role::Admin), 200,
-        path: ProjectPath, body: ProjectUpdateBody, reply: ProjectView, errors: [NotFound], if_match: true;
+        path: ProjectPath, body: ProjectUpdateBody, reply: ProjectView, errors: [NotFound], if_match: Always;
     /// Remove a project that holds nothing any more.
     ProjectRemove = "project_remove" DELETE "/api/v1/projects/{project}", Access::Global(Role::Admin), 204,
-        path: ProjectPath, errors: [NotFound, Conflict], if_match: true;
+        path: ProjectPath, errors: [NotFound, Conflict], if_match: Always;
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -17,10 +17,10 @@ crate::endpoints! { "users"
         path: UserPath, reply: UserView, errors: [NotFound];
     /// Change a user: disable or enable, set a password, set the role on the whole installation.
     UserUpdate = "user_update" PATCH "/api/v1/users/{user}", Access::Global(Role::Admin), 200,
-        path: UserPath, body: UserUpdateBody, reply: UserView, errors: [NotFound, Conflict], if_match: true;
+        path: UserPath, body: UserUpdateBody, reply: UserView, errors: [NotFound, Conflict], if_match: Always;
     /// Remove a user with its tokens, sessions and roles.
     UserRemove = "user_remove" DELETE "/api/v1/users/{user}", Access::Global(Role::Admin), 204,
-        path: UserPath, errors: [NotFound, Conflict], if_match: true;
+        path: UserPath, errors: [NotFound, Conflict], if_match: Always;
     /// List who holds a role in a project.
     MemberList = "member_list" GET "/api/v1/projects/{project}/members", Access::Project(Role::Viewer), 200,
         path: ProjectPath, query: PageQuery, reply: Listing<MemberView>, errors: [NotFound];

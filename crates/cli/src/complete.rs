@@ -13,6 +13,7 @@ use hostler_api::node::{NodeList, NodeListQuery};
 use hostler_api::project::ProjectList;
 use hostler_api::task::{TaskList, TaskListQuery};
 use hostler_api::user::UserList;
+use hostler_api::workload::{WorkloadList, WorkloadListQuery};
 use hostler_api::{Endpoint, Listing, Nothing, PageQuery, ProjectPath};
 
 use crate::args::{Cli, ShellName};
@@ -57,12 +58,13 @@ fn named(command: Command) -> Command {
         let id = arg.get_id().to_string();
         match placeholder.as_deref() {
             Some("TASK" | "TASK|CODE") => arg.add(ArgValueCompleter::new(tasks)),
+            Some("WORKLOAD") => arg.add(ArgValueCompleter::new(workloads)),
             Some("NODE") => arg.add(ArgValueCompleter::new(nodes)),
             Some("PROJECT") => arg.add(ArgValueCompleter::new(projects)),
             Some("USER") => arg.add(ArgValueCompleter::new(users)),
             Some("NAME") if id == "context" => arg.add(ArgValueCompleter::new(contexts)),
             Some("NAME") if id == "project" => arg.add(ArgValueCompleter::new(projects)),
-            Some("FILE") => arg.value_hint(ValueHint::FilePath),
+            Some("FILE" | "FILE|DIR") => arg.value_hint(ValueHint::FilePath),
             Some("DIR") => arg.value_hint(ValueHint::DirPath),
             _ => arg,
         }
@@ -74,6 +76,14 @@ fn tasks(current: &OsStr) -> Vec<CompletionCandidate> {
         current,
         |target| ProjectPath { project: target.project.value.clone() },
         TaskListQuery { limit: Some(PAGE), ..TaskListQuery::default() },
+    )
+}
+
+fn workloads(current: &OsStr) -> Vec<CompletionCandidate> {
+    names::<WorkloadList, _>(
+        current,
+        |target| ProjectPath { project: target.project.value.clone() },
+        WorkloadListQuery { limit: Some(PAGE), ..WorkloadListQuery::default() },
     )
 }
 
@@ -158,7 +168,7 @@ mod tests {
                 let name = arg.get_value_names().and_then(|names| names.first());
                 let is_object = matches!(
                     name.map(|name| name.as_str()),
-                    Some("TASK" | "TASK|CODE" | "NODE" | "PROJECT" | "USER")
+                    Some("TASK" | "TASK|CODE" | "WORKLOAD" | "NODE" | "PROJECT" | "USER")
                 ) || arg.is_global_set()
                     && ["context", "project"].contains(&arg.get_id().as_str());
                 if is_object && arg.get::<ArgValueCompleter>().is_none() {

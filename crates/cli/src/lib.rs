@@ -32,7 +32,9 @@ mod reference;
 pub use codes::errors_markdown;
 pub use complete::complete;
 pub use environment::{Environment, Streams};
+pub use failure::{Failure, Outcome};
 pub use reference::reference_markdown;
+pub use ui::Ui;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -40,10 +42,10 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 use args::{
-    AgentArgs, AgentCommand, AgentJoinArgs, AgentRunArgs, AgentStatusArgs, Cli, Command, Globals,
-    ServerCommand, ServerMigrateArgs, ServerRunArgs, UpArgs,
+    AgentArgs, AgentCommand, AgentInstallArgs, AgentJoinArgs, AgentRunArgs, AgentUninstallArgs,
+    AgentUpArgs, Cli, Command, Globals, LocalCommand, ServerCommand, ServerInstallArgs,
+    ServerMigrateArgs, ServerRunArgs, ServerUninstallArgs, UpArgs,
 };
-use failure::Failure;
 
 /// What a command line asks for.
 #[derive(Clone, Debug)]
@@ -59,13 +61,22 @@ pub enum Invocation {
 pub enum ServerInvocation {
     Run(ServerRunArgs),
     Migrate(ServerMigrateArgs),
+    Install(ServerInstallArgs),
+    Uninstall(ServerUninstallArgs),
 }
 
 #[derive(Clone, Debug)]
 pub enum AgentInvocation {
     Run(AgentRunArgs),
+    Up(AgentUpArgs),
     Join(AgentJoinArgs),
-    Status(AgentStatusArgs),
+    Install(AgentInstallArgs),
+    Uninstall(AgentUninstallArgs),
+    /// A question to the agent on this machine, and how to print the answer.
+    Local {
+        globals: Box<Globals>,
+        command: Box<LocalCommand>,
+    },
 }
 
 /// A command that talks to a server, or needs none.
@@ -96,17 +107,32 @@ pub fn parse_from(
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tree))?;
     Ok(match command {
         Command::Up(args) => Invocation::Up(*args),
-        Command::Agent(AgentArgs { command, run }) => Invocation::Agent(match command {
-            None => AgentInvocation::Run(run),
-            Some(AgentCommand::Run(args)) => AgentInvocation::Run(args),
-            Some(AgentCommand::Join(args)) => AgentInvocation::Join(args),
-            Some(AgentCommand::Status(args)) => AgentInvocation::Status(args),
-        }),
+        Command::Agent(args) => {
+            let AgentArgs { command, run } = *args;
+            Invocation::Agent(match command {
+                None => AgentInvocation::Run(run),
+                Some(AgentCommand::Run(args)) => AgentInvocation::Run(args),
+                Some(AgentCommand::Up(args)) => AgentInvocation::Up(args),
+                Some(AgentCommand::Join(args)) => AgentInvocation::Join(args),
+                Some(AgentCommand::Install(args)) => AgentInvocation::Install(args),
+                Some(AgentCommand::Uninstall(args)) => AgentInvocation::Uninstall(args),
+                Some(AgentCommand::Local(command)) => AgentInvocation::Local {
+                    globals: Box::new(globals),
+                    command: Box::new(command),
+                },
+            })
+        }
         Command::Server(args) => match args.command {
             None => Invocation::Server(ServerInvocation::Run(args.run)),
             Some(ServerCommand::Run(run)) => Invocation::Server(ServerInvocation::Run(run)),
             Some(ServerCommand::Migrate(migrate)) => {
                 Invocation::Server(ServerInvocation::Migrate(migrate))
+            }
+            Some(ServerCommand::Install(args)) => {
+                Invocation::Server(ServerInvocation::Install(args))
+            }
+            Some(ServerCommand::Uninstall(args)) => {
+                Invocation::Server(ServerInvocation::Uninstall(args))
             }
             Some(ServerCommand::Ls) => client(globals, Command::Server(args)),
         },

@@ -155,6 +155,13 @@ impl Ui {
         Ok(line.trim_end_matches(['\r', '\n']).to_owned())
     }
 
+    /// Everything on stdin, whatever it is.
+    pub fn input_bytes(&self) -> Result<Vec<u8>, Failure> {
+        let mut bytes = Vec::new();
+        self.streams.input.borrow_mut().read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
     pub fn input_all(&self) -> Result<String, Failure> {
         let mut text = String::new();
         self.streams.input.borrow_mut().read_to_string(&mut text)?;

@@ -32,7 +32,7 @@ mod contact;
 pub use client::{Answer, Client, ClientConfig};
 pub use contact::{Presented, probe};
 pub use error::Error;
-pub use logs::decode_data;
+pub use logs::{decode_data, encode_data};
 pub use page::Paged;
 pub use retry::RetryPolicy;
 pub use stream::ResumePolicy;

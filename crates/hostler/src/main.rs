@@ -4,6 +4,7 @@
 //! no shim has to carry.
 
 mod agent;
+mod install;
 mod server;
 mod up;
 
@@ -20,19 +21,21 @@ fn main() -> ExitCode {
         hostler_agent::executor::executor_main(&data_dir)
     }
     hostler_cli::complete();
-    let done = match hostler_cli::parse() {
-        Err(code) => return code,
-        Ok(Invocation::Client(command)) => return hostler_cli::run(*command),
-        Ok(Invocation::Up(args)) => up::run(args),
+    match hostler_cli::parse() {
+        Err(code) => code,
+        Ok(Invocation::Client(command)) => hostler_cli::run(*command),
+        Ok(Invocation::Up(args)) => ended(up::run(args)),
         Ok(Invocation::Server(invocation)) => server::run(invocation),
         Ok(Invocation::Agent(invocation)) => agent::run(invocation),
-    };
+    }
+}
+
+/// What is told of a failure, and the code to end with.
+fn ended(done: anyhow::Result<()>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let line = format!("error: {}\n", chain(error.as_ref()));
-            let _nobody_listens =
-                std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+            server::tell(&format!("error: {}", chain(error.as_ref())));
             ExitCode::FAILURE
         }
     }

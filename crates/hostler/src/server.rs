@@ -1,22 +1,29 @@
 //! `hostler server`.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use hostler_base::notify::Notifier;
 use hostler_base::{Clock, Shutdown, log};
 use hostler_cli::ServerInvocation;
 use hostler_cli::args::ServerOptions;
 use hostler_server::config::{Overrides, ServerConfig};
 
+use crate::install;
+
 /// How long stopping in good order may take.
 pub const STOP_GRACE: Duration = Duration::from_secs(20);
 
-pub fn run(invocation: ServerInvocation) -> anyhow::Result<()> {
-    match invocation {
-        ServerInvocation::Run(args) => serve(load(ServerConfig::default(), args.options)?),
-        ServerInvocation::Migrate(args) => migrate(&load(ServerConfig::default(), args.options)?),
-    }
+pub fn run(invocation: ServerInvocation) -> ExitCode {
+    let load = |options| load(ServerConfig::default(), options);
+    super::ended(match invocation {
+        ServerInvocation::Run(args) => load(args.options).and_then(serve),
+        ServerInvocation::Migrate(args) => load(args.options).and_then(|config| migrate(&config)),
+        ServerInvocation::Install(args) => return install::server(args),
+        ServerInvocation::Uninstall(_) => return install::server_away(),
+    })
 }
 
 /// Puts defaults, file, environment and flags together.
@@ -61,7 +68,10 @@ fn serve(config: ServerConfig) -> anyhow::Result<()> {
                 fingerprint = running.fingerprint,
             ));
         }
+        let notifier = Notifier::from_environment();
+        notifier.ready(&format!("serves the API on {}", running.api));
         shutdown.requested().await;
+        notifier.stopping();
         shutdown.run(STOP_GRACE).await;
         running.close().await;
         Ok(())

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hostler_base::reconcile::{Observer, PassOutcome};
-use hostler_model::{NodeState, TaskStateKind};
+use hostler_model::{Desired, NodeState, Phase, TaskStateKind};
 use http::{Method, StatusCode};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -51,6 +51,7 @@ catalogue! {
     HTTP_DURATION = "hostler_http_request_duration_seconds" histogram ["endpoint"] "Time until a request's answer began.";
     HTTP_REQUESTS = "hostler_http_requests_total" counter ["endpoint", "method", "status"] "Requests, by endpoint and class of status.";
     NODES = "hostler_nodes" gauge ["state"] "Nodes, by state.";
+    PLACEMENTS = "hostler_placements" gauge ["phase"] "Placements of workloads, by how they stand as last heard.";
     PROCESS_CPU = "hostler_process_cpu_seconds_total" counter [] "Processor time this process has used.";
     PROCESS_FILES = "hostler_process_open_files" gauge [] "File descriptors this process holds.";
     PROCESS_MEMORY = "hostler_process_resident_memory_bytes" gauge [] "Memory this process occupies.";
@@ -63,6 +64,7 @@ catalogue! {
     STORE_RETRIES = "hostler_store_retries_total" counter ["transaction"] "Times a transaction was run again after a conflict.";
     TASKS = "hostler_tasks" gauge ["state"] "Tasks, by state.";
     WATCHES = "hostler_watches" gauge [] "Open watch and log streams.";
+    WORKLOADS = "hostler_workloads" gauge ["desired"] "Workloads, by what is wanted of them.";
 }
 
 /// Everything that is measured, for the reference page.
@@ -109,6 +111,16 @@ struct PassLabels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StateLabel {
     state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DesiredLabel {
+    desired: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct PhaseLabel {
+    phase: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -176,6 +188,8 @@ pub struct Sample {
     pub commits: u64,
     pub nodes: Vec<(NodeState, u64)>,
     pub tasks: Vec<(TaskStateKind, u64)>,
+    pub workloads: Vec<(Desired, u64)>,
+    pub placements: Vec<(Phase, u64)>,
     pub sessions: u64,
     pub events_head: u64,
 }
@@ -195,6 +209,8 @@ struct Inner {
     commits: Counter,
     nodes: Family<StateLabel, Gauge>,
     tasks: Family<StateLabel, Gauge>,
+    workloads: Family<DesiredLabel, Gauge>,
+    placements: Family<PhaseLabel, Gauge>,
     sessions: Gauge,
     watches: Gauge,
     events_head: Gauge,
@@ -230,6 +246,8 @@ impl Metrics {
             commits: add(&mut registry, STORE_COMMITS, Counter::default()),
             nodes: add(&mut registry, NODES, Family::default()),
             tasks: add(&mut registry, TASKS, Family::default()),
+            workloads: add(&mut registry, WORKLOADS, Family::default()),
+            placements: add(&mut registry, PLACEMENTS, Family::default()),
             sessions: add(&mut registry, SESSIONS, Gauge::default()),
             watches: add(&mut registry, WATCHES, Gauge::default()),
             events_head: add(&mut registry, EVENTS_HEAD, Gauge::default()),
@@ -297,6 +315,14 @@ impl Metrics {
         for state in TaskStateKind::ALL {
             let label = StateLabel { state: state.label() };
             inner.tasks.get_or_create(&label).set(count_of(&sample.tasks, *state));
+        }
+        for desired in Desired::ALL {
+            let label = DesiredLabel { desired: desired.label() };
+            inner.workloads.get_or_create(&label).set(count_of(&sample.workloads, *desired));
+        }
+        for phase in Phase::ALL {
+            let label = PhaseLabel { phase: phase.label() };
+            inner.placements.get_or_create(&label).set(count_of(&sample.placements, *phase));
         }
         inner.sessions.set(signed(sample.sessions));
         inner.events_head.set(signed(sample.events_head));

@@ -1,4 +1,4 @@
-//! Commands that become a server, an agent, or both. They are handed to the binary as data.
+//! Commands that become a server, or a server and an agent. They are handed to the binary as data.
 //!
 //! Every option is optional here: what it means when absent is known to whoever carries it out. A flag
 //! wins over the environment, which wins over the file given with `--config`.
@@ -6,13 +6,11 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::{Args, Subcommand};
 use hostler_base::log::LogFormat;
 use hostler_model::Name;
-use hostler_trust::JoinTicket;
 
-use super::labels_of;
+use super::{ServerInstallArgs, ServerUninstallArgs, labels_of};
 
 /// Start a control plane and a node on this machine
 #[derive(Args, Clone, Debug, Default)]
@@ -62,6 +60,8 @@ pub enum ServerCommand {
         after_help = "Examples:\n  hostler server migrate\n  hostler server migrate --database postgres://hostler@db/hostler"
     )]
     Migrate(ServerMigrateArgs),
+    Install(ServerInstallArgs),
+    Uninstall(ServerUninstallArgs),
     /// List the servers of the control plane
     #[command(
         visible_alias = "list",
@@ -133,93 +133,4 @@ pub struct LogArgs {
     /// How log lines look
     #[arg(long, value_name = "FORMAT", env = "HOSTLER_LOG_FORMAT", hide_env_values = true, value_parser = labels_of!(LogFormat))]
     pub log_format: Option<LogFormat>,
-}
-
-/// Run the agent, make this machine a node, or show how its agent is
-#[derive(Args, Clone, Debug)]
-#[command(
-    args_conflicts_with_subcommands = true,
-    after_help = "\
-Examples:
-  hostler agent join TICKET --server https://control:7443
-  hostler agent
-  hostler agent status"
-)]
-pub struct AgentArgs {
-    #[command(subcommand)]
-    pub command: Option<AgentCommand>,
-    #[command(flatten)]
-    pub run: AgentRunArgs,
-}
-
-#[derive(Clone, Debug, Subcommand)]
-pub enum AgentCommand {
-    /// Run the agent of a machine that has joined
-    #[command(
-        after_help = "Examples:\n  hostler agent run\n  hostler agent run --data-dir /var/lib/hostler/node"
-    )]
-    Run(AgentRunArgs),
-    Join(AgentJoinArgs),
-    /// Show how the agent on this machine is
-    #[command(
-        after_help = "Examples:\n  hostler agent status\n  hostler agent status --data-dir /var/lib/hostler/node"
-    )]
-    Status(AgentStatusArgs),
-}
-
-#[derive(Args, Clone, Debug, Default)]
-pub struct AgentRunArgs {
-    /// Where the agent keeps its certificate, its ledger and its runs
-    #[arg(long, value_name = "DIR", env = "HOSTLER_AGENT_DATA_DIR", hide_env_values = true)]
-    pub data_dir: Option<PathBuf>,
-    /// Collector for traces (OTLP over gRPC), such as http://127.0.0.1:4317
-    #[arg(long, value_name = "URL", env = "HOSTLER_OTLP", hide_env_values = true)]
-    pub otlp: Option<String>,
-    #[command(flatten)]
-    pub log: LogArgs,
-}
-
-/// Make this machine a node
-#[derive(Args, Clone, Debug)]
-#[command(after_help = "\
-Examples:
-  hostler agent join TICKET --server https://control:7443
-  hostler agent join - --server https://control:7443 --name web-1 < ticket
-
-`hostler node token create` makes the ticket and prints the whole command.")]
-pub struct AgentJoinArgs {
-    /// Ticket from `hostler node token create`; `-` reads it from stdin
-    #[arg(value_name = "TICKET")]
-    pub ticket: String,
-    /// Server to join, such as https://control:7443
-    #[arg(long, value_name = "URL")]
-    pub server: String,
-    /// Name of the node; the ticket's, or the machine's own when absent
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<Name>,
-    /// Where the agent keeps its certificate, its ledger and its runs
-    #[arg(long, value_name = "DIR", env = "HOSTLER_AGENT_DATA_DIR", hide_env_values = true)]
-    pub data_dir: Option<PathBuf>,
-    /// Join as a new node although this machine has joined before
-    #[arg(long)]
-    pub force: bool,
-}
-
-impl AgentJoinArgs {
-    /// The ticket, read from stdin where `-` was given.
-    pub fn read_ticket(&self) -> anyhow::Result<JoinTicket> {
-        let text = if self.ticket == "-" {
-            std::io::read_to_string(std::io::stdin()).context("read the ticket from stdin")?
-        } else {
-            self.ticket.clone()
-        };
-        Ok(text.trim().parse()?)
-    }
-}
-
-#[derive(Args, Clone, Debug, Default)]
-pub struct AgentStatusArgs {
-    /// Where the agent keeps its certificate, its ledger and its runs
-    #[arg(long, value_name = "DIR", env = "HOSTLER_AGENT_DATA_DIR", hide_env_values = true)]
-    pub data_dir: Option<PathBuf>,
 }

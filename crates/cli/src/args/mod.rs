@@ -1,21 +1,35 @@
 //! The command line as types: every noun, verb, flag and word of help. Nothing here does anything.
 
 mod access;
+mod agent;
 mod host;
+mod import;
+mod install;
 mod node;
 mod record;
 mod session;
 mod system;
 mod task;
+mod workload;
 
 pub use access::{
     MembersArgs, PasswordArgs, ProjectCommand, ProjectCreateArgs, ProjectEditArgs, ProjectRef,
     ProjectRefs, TokenCommand, TokenCreateArgs, UserCommand, UserCreateArgs, UserPasswdArgs,
     UserRefs,
 };
+pub use agent::{
+    AgentArgs, AgentCommand, AgentDataDir, AgentExecArgs, AgentHttpArgs, AgentJoinArgs,
+    AgentLogsArgs, AgentNextArgs, AgentRunArgs, AgentShutdownArgs, AgentUpArgs, AgentValidateArgs,
+    AgentWorkload, AgentWorkloads, LocalCommand, When,
+};
 pub use host::{
-    AgentArgs, AgentCommand, AgentJoinArgs, AgentRunArgs, AgentStatusArgs, LogArgs, ServerArgs,
-    ServerCommand, ServerMigrateArgs, ServerOptions, ServerRunArgs, UpArgs,
+    LogArgs, ServerArgs, ServerCommand, ServerMigrateArgs, ServerOptions, ServerRunArgs, UpArgs,
+};
+pub use import::{
+    ImportCommand, ImportComposeArgs, ImportCrontabArgs, ImportFilesArgs, ImportProcfileArgs,
+};
+pub use install::{
+    AgentInstallArgs, AgentUninstallArgs, InstallOptions, ServerInstallArgs, ServerUninstallArgs,
 };
 pub use node::{
     CordonArgs, DrainArgs, JoinTokenCommand, JoinTokenCreateArgs, LabelArgs, NodeCommand,
@@ -30,6 +44,11 @@ pub use system::{CompletionArgs, DebugCommand, ExplainArgs, HelpArgs, ShellName}
 pub use task::{
     LogsArgs, RunArgs, SpecArgs, SubmitArgs, TaskCommand, TaskKillArgs, TaskListArgs, TaskRef,
     TaskRemoveArgs, TaskWatchArgs, WaitArgs,
+};
+pub use workload::{
+    PatienceArgs, WorkloadApplyArgs, WorkloadCommand, WorkloadExecArgs, WorkloadHistoryArgs,
+    WorkloadListArgs, WorkloadLogsArgs, WorkloadNextArgs, WorkloadRef, WorkloadRefs,
+    WorkloadValidateArgs, WorkloadWatchArgs,
 };
 
 use std::path::PathBuf;
@@ -148,7 +167,7 @@ pub struct Globals {
 pub enum Command {
     Up(Box<UpArgs>),
     Server(Box<ServerArgs>),
-    Agent(AgentArgs),
+    Agent(Box<AgentArgs>),
 
     Run(Box<RunArgs>),
     Logs(LogsArgs),
@@ -157,6 +176,9 @@ pub enum Command {
     /// Tasks: commands that run once, on a node that has room
     #[command(subcommand)]
     Task(TaskCommand),
+    /// Workloads: what is kept on nodes as its file says, for ever, so often, or by the clock
+    #[command(subcommand)]
+    Workload(WorkloadCommand),
     /// Nodes: the machines
     #[command(subcommand)]
     Node(NodeCommand),
@@ -166,6 +188,10 @@ pub enum Command {
     /// Events: what happened
     #[command(subcommand)]
     Event(EventCommand),
+
+    /// Turn what other supervisors are told into workloads, and say what will not carry over
+    #[command(subcommand)]
+    Import(ImportCommand),
 
     /// Projects: the scopes that tasks and roles belong to
     #[command(subcommand)]

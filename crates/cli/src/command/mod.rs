@@ -4,6 +4,7 @@
 mod context;
 mod doctor;
 mod explain;
+mod import;
 mod login;
 mod logs;
 mod member;
@@ -19,6 +20,7 @@ mod token;
 mod user;
 mod wait;
 mod watch;
+mod workload;
 
 use std::time::Duration;
 
@@ -118,9 +120,11 @@ pub async fn perform(cx: &Cx, command: Command) -> Outcome {
         Command::Wait(args) => wait::wait(cx, args).await,
         Command::Explain(args) => explain::explain(cx, &args.what).await,
         Command::Task(command) => Box::pin(task::perform(cx, command)).await,
+        Command::Workload(command) => Box::pin(workload::perform(cx, command)).await,
         Command::Node(command) => Box::pin(node::perform(cx, command)).await,
         Command::Operation(command) => operation::perform(cx, command).await,
         Command::Event(command) => record::events(cx, command).await,
+        Command::Import(command) => import::perform(cx, command),
         Command::Project(command) => project::perform(cx, command).await,
         Command::User(command) => user::perform(cx, command).await,
         Command::Token(command) => token::perform(cx, command).await,

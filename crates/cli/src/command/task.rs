@@ -218,7 +218,7 @@ fn about(text: &mut Description, task: &TaskView, now: hostler_model::Timestamp)
 }
 
 /// Words as they would be typed.
-fn quoted(command: &[String]) -> String {
+pub(super) fn quoted(command: &[String]) -> String {
     let is_plain = |word: &str| {
         !word.is_empty()
             && word.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_./:=,@+%".contains(&b))

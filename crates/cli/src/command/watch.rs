@@ -7,6 +7,7 @@ use futures::StreamExt;
 use hostler_api::node::{NodeList, NodeListQuery, NodeView};
 use hostler_api::record::{EventList, EventListQuery, EventView};
 use hostler_api::task::{TaskList, TaskListQuery, TaskView};
+use hostler_api::workload::{WorkloadList, WorkloadListQuery, WorkloadView};
 use hostler_api::{Endpoint, Listing, Nothing, ProjectPath, WatchKind, WatchMessage};
 use hostler_model::Code;
 use serde::de::DeserializeOwned;
@@ -30,6 +31,17 @@ pub async fn tasks(cx: &Cx, only: Option<&str>) -> Outcome {
         only.is_none_or(|name| task.name.as_str() == name || task.id.to_string() == name)
     };
     changes::<TaskList, TaskView>(cx, &link, &path, query, is_meant).await
+}
+
+pub async fn workloads(cx: &Cx, only: Option<&str>) -> Outcome {
+    let link = cx.link()?;
+    let path = ProjectPath { project: link.project.clone() };
+    let query = |cursor| WorkloadListQuery { limit: PAGE, cursor, ..WorkloadListQuery::default() };
+    let only = only.map(|name| bare("workload", name));
+    let is_meant = |workload: &WorkloadView| {
+        only.is_none_or(|name| workload.name.as_str() == name || workload.id.to_string() == name)
+    };
+    changes::<WorkloadList, WorkloadView>(cx, &link, &path, query, is_meant).await
 }
 
 /// Events have happened once and for all: only new ones are shown.

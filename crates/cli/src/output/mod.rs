@@ -11,6 +11,7 @@ mod rows;
 mod table;
 mod template;
 mod time;
+mod workload_rows;
 
 pub use describe::Description;
 pub use jsonpath::JsonPath;

@@ -138,7 +138,14 @@ fn what_becomes_a_server_or_an_agent_is_handed_on() {
         parse("hostler agent join t --server s"),
         Invocation::Agent(AgentInvocation::Join(_))
     ));
-    assert!(matches!(parse("hostler agent status"), Invocation::Agent(AgentInvocation::Status(_))));
+    assert!(matches!(
+        parse("hostler agent status"),
+        Invocation::Agent(AgentInvocation::Local { .. })
+    ));
+    assert!(matches!(
+        parse("hostler agent up --standalone dir --http"),
+        Invocation::Agent(AgentInvocation::Up(_))
+    ));
     assert!(matches!(parse("hostler run sleep -n 5"), Invocation::Client(_)));
     for wrong in [
         "hostler",

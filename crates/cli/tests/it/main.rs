@@ -6,10 +6,12 @@
 #[path = "../../../client/tests/it/fake.rs"]
 mod fake;
 
+mod workloads;
 mod world;
 
 mod access;
 mod help;
+mod import;
 mod output;
 mod setup;
 mod tasks;

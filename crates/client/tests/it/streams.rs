@@ -8,6 +8,9 @@ use base64::Engine;
 use futures::StreamExt;
 use hostler_api::record::{EventList, EventListQuery};
 use hostler_api::task::{LogLine, LogsQuery, OutputStream, TaskPath};
+use hostler_api::workload::{
+    ExecLine, WorkloadExecBody, WorkloadLogLine, WorkloadLogsQuery, WorkloadPath,
+};
 use hostler_api::{Nothing, WatchKind, WatchMessage};
 use hostler_client::{Client, Error, ResumePolicy, decode_data};
 use hostler_model::{Code, Timestamp};
@@ -178,4 +181,62 @@ async fn without_follow_an_incomplete_end_is_the_end() {
     let (bytes, ended) = read_all(&client(&fake), LogsQuery::default()).await;
     assert_eq!((bytes.len(), ended), (1, Some(false)));
     assert_eq!(queries.lock().unwrap().len(), 1);
+}
+
+fn spoken(node: &str, cursor: &str) -> String {
+    let line = WorkloadLogLine::Data {
+        node: Some(node.parse().unwrap()),
+        stream: OutputStream::Stdout,
+        time: Timestamp::EPOCH,
+        data: base64::engine::general_purpose::STANDARD.encode(cursor),
+        cursor: format!("{node}={cursor}"),
+    };
+    format!("{}\n", serde_json::to_string(&line).unwrap())
+}
+
+const WEB: &str = "/api/v1/projects/default/workloads/web";
+
+fn web() -> WorkloadPath {
+    WorkloadPath { project: "default".to_owned(), workload: "web".to_owned() }
+}
+
+#[tokio::test]
+async fn output_of_several_nodes_goes_on_behind_the_last_line_of_each() {
+    let answers: Vec<fn() -> Response> = vec![
+        || whole(vec![spoken("a", "1"), spoken("b", "7"), spoken("a", "2")]),
+        || whole(vec![spoken("b", "8"), "{\"type\":\"end\",\"complete\":false}\n".to_owned()]),
+        || whole(vec!["{\"type\":\"end\",\"complete\":true}\n".to_owned()]),
+    ];
+    let (fake, queries) = scripted(&format!("{WEB}/logs"), answers).await;
+    let query =
+        WorkloadLogsQuery { follow: Some(true), tail: Some(5), ..WorkloadLogsQuery::default() };
+    let lines: Vec<_> = client(&fake).workload_logs(&web(), &query).unwrap().collect().await;
+    let lines: Vec<WorkloadLogLine> = lines.into_iter().map(Result::unwrap).collect();
+    assert_eq!(lines.len(), 5);
+    assert_eq!(lines.last(), Some(&WorkloadLogLine::End { complete: true }));
+    let queries = queries.lock().unwrap();
+    let cursors: Vec<&Value> = queries.iter().map(|query| &query["cursor"]).collect();
+    assert_eq!(cursors, [&Value::Null, &"b=7,a=2".into(), &"a=2,b=8".into()]);
+    assert!(queries.iter().all(|query| query["tail"] == "5"));
+}
+
+#[tokio::test]
+async fn a_command_is_never_run_again_by_itself() {
+    let asked = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&asked);
+    let handler = move || async move {
+        *counted.lock().unwrap() += 1;
+        whole(vec![
+            "{\"type\":\"data\",\"stream\":\"stdout\",\"time\":\"2026-01-31T12:00:00Z\",\"data\":\"aGk=\"}\n"
+                .to_owned(),
+        ])
+    };
+    let router = axum::Router::new().route(&format!("{WEB}/exec"), axum::routing::post(handler));
+    let fake = Fake::start(router).await;
+    let body =
+        WorkloadExecBody { command: vec!["a".to_owned()], node: None, stdin: None, timeout: None };
+    let lines: Vec<_> = client(&fake).exec(&web(), &body).await.unwrap().collect().await;
+    assert!(matches!(lines[0], Ok(ExecLine::Data { .. })));
+    assert!(matches!(lines[1], Err(Error::Unreachable { .. })), "{:?}", lines[1]);
+    assert_eq!((lines.len(), *asked.lock().unwrap()), (2, 1));
 }

@@ -3,6 +3,7 @@
 //! Who speaks is decided by the certificate alone: nodes may open a session for themselves, servers
 //! may ask for a relay, and neither may do the other's.
 
+mod asks;
 mod listen;
 mod peers;
 mod relay;

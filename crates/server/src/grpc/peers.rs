@@ -1,12 +1,12 @@
-//! Asks another server for the output of a node that is connected there.
+//! Asks another server for what a node has that is connected there.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
 use hostler_base::shutdown::{OnError, Tasks};
-use hostler_control::{OutputQuery, OutputReceiver, PeerLinks};
-use hostler_model::{Code, Error, NodeId, RunId, ServerRegistration};
+use hostler_control::{NodeAsk, OutputItem, OutputReceiver, PeerLinks};
+use hostler_model::{Code, Error, NodeId, ServerRegistration};
 use hostler_proto::v1::peer_link_client::PeerLinkClient;
 use hostler_proto::v1::{self, relay_chunk::Body};
 use hostler_trust::AuthorityCertificate;
@@ -17,7 +17,8 @@ use tokio::sync::mpsc;
 use tokio_rustls::TlsConnector;
 use tonic::transport::{Channel, Endpoint};
 
-use super::streams::{ended, item, output_request, session_over};
+use super::asks::{ended, item, relay};
+use super::streams::session_over;
 
 const CONNECT_TIME: Duration = Duration::from_secs(5);
 
@@ -65,12 +66,11 @@ impl Peers {
 }
 
 impl PeerLinks for Peers {
-    fn open_output<'a>(
+    fn open<'a>(
         &'a self,
         server: &'a ServerRegistration,
         node: NodeId,
-        run: RunId,
-        query: OutputQuery,
+        ask: NodeAsk,
     ) -> BoxFuture<'a, Result<OutputReceiver, Error>> {
         Box::pin(async move {
             let away = |source: Box<dyn std::error::Error + Send + Sync>| {
@@ -83,12 +83,9 @@ impl PeerLinks for Peers {
                 .with_source(source)
             };
             let channel = self.channel(&server.agent_address).await.map_err(away)?;
-            let request = v1::RelayRequest {
-                node_id: node.to_string(),
-                output: Some(output_request(run, &query)),
-            };
             let chunks = PeerLinkClient::new(channel)
-                .relay(request)
+                .max_decoding_message_size(super::MESSAGE_MAX)
+                .relay(relay(node, ask))
                 .await
                 .map_err(|status| away(status.into()))?;
             let mut chunks = chunks.into_inner();
@@ -101,7 +98,7 @@ impl PeerLinks for Peers {
                     };
                     let arrived = match chunk {
                         Ok(Some(v1::RelayChunk { body: Some(Body::Data(data)) })) => {
-                            data.frames.into_iter().map(item).collect()
+                            data.frames.into_iter().map(|frame| Ok(item(frame))).collect()
                         }
                         Ok(Some(v1::RelayChunk { body: Some(Body::End(end)) })) => {
                             vec![ended(&end)]
@@ -110,11 +107,7 @@ impl PeerLinks for Peers {
                         Ok(None) | Err(_) => vec![Err(session_over())],
                     };
                     for item in arrived {
-                        let is_last = !matches!(
-                            item,
-                            Ok(hostler_control::OutputItem::Data { .. }
-                                | hostler_control::OutputItem::Gap(_))
-                        );
+                        let is_last = item.as_ref().map_or(true, OutputItem::is_last);
                         if items.send(item).await.is_err() || is_last {
                             return;
                         }

@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use hostler_base::shutdown::{OnError, Tasks};
-use hostler_control::{
-    Attach, Attached, Control, HelloFacts, NodeLink, OutputQuery, OutputReceiver,
-};
-use hostler_model::{Code, Error, Generation, NodeId, NodeMetrics, RunId};
+use hostler_control::{Attach, Attached, Control, HelloFacts, NodeAsk, NodeLink, OutputReceiver};
+use hostler_model::{Code, Error, Generation, NodeId, NodeMetrics};
 use hostler_proto::v1::{self, agent_message::Body as In, server_message::Body as Out};
-use hostler_proto::{PROTOCOL, assignment_to_message, parse_report};
+use hostler_proto::{PROTOCOL, assignment_to_message, parse_report, parse_status};
 use hostler_trust::PeerCertificate;
 use tokio::sync::{Notify, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
@@ -72,12 +70,8 @@ impl NodeLink for SessionLink {
         self.wake.notify_one();
     }
 
-    fn open_output(
-        &self,
-        run: RunId,
-        query: OutputQuery,
-    ) -> BoxFuture<'_, Result<OutputReceiver, Error>> {
-        Box::pin(self.streams.open(run, query))
+    fn open(&self, ask: NodeAsk) -> BoxFuture<'_, Result<OutputReceiver, Error>> {
+        Box::pin(self.streams.open(ask))
     }
 
     fn close(&self, reason: &str, may_return: bool) {
@@ -281,6 +275,7 @@ impl Session {
                 self.control.node_heartbeat(&self.attached, self.applied, None);
             }
             Some(In::Reports(reports)) => self.report(reports).await?,
+            Some(In::StatusReports(reports)) => self.take_statuses(reports).await?,
             Some(In::StreamData(data)) => self.link.streams.arrive(data.stream_id, data.frames),
             Some(In::StreamEnd(end)) => self.link.streams.end(end),
             Some(In::RenewRequest(request)) => {
@@ -328,13 +323,42 @@ impl Session {
                 self.send(Out::ReportAcks(v1::ReportAcks { acks })).await;
                 Ok(())
             }
-            Err(error) => {
-                // Nothing was acknowledged: the agent keeps its reports and sends them again.
-                tracing::warn!(node = %self.attached.node_name, %error, "reports could not be stored");
-                refuse(&self.outbound, error.code, "reports cannot be stored now", true).await;
-                Err("reports could not be stored")
+            Err(error) => Err(self.not_stored(&error).await),
+        }
+    }
+
+    async fn take_statuses(&mut self, reports: v1::StatusReports) -> Result<(), &'static str> {
+        let mut parsed = Vec::with_capacity(reports.reports.len());
+        for report in reports.reports {
+            match parse_status(report) {
+                Ok(report) => parsed.push(report),
+                Err(error) => {
+                    tracing::warn!(node = %self.attached.node_name, %error, "unreadable status")
+                }
             }
         }
+        match self.control.node_status(self.attached.node_id, &parsed).await {
+            Ok(acks) => {
+                let acks = acks
+                    .iter()
+                    .map(|ack| v1::StatusAck {
+                        placement_id: ack.placement_id.to_string(),
+                        generation: ack.generation.get(),
+                        unknown: ack.is_unknown,
+                    })
+                    .collect();
+                self.send(Out::StatusAcks(v1::StatusAcks { acks })).await;
+                Ok(())
+            }
+            Err(error) => Err(self.not_stored(&error).await),
+        }
+    }
+
+    /// Nothing was acknowledged: the agent keeps what it has to say and says it again.
+    async fn not_stored(&self, error: &Error) -> &'static str {
+        tracing::warn!(node = %self.attached.node_name, %error, "reports could not be stored");
+        refuse(&self.outbound, error.code, "reports cannot be stored now", true).await;
+        "reports could not be stored"
     }
 
     async fn send(&self, body: Out) -> bool {

@@ -1,4 +1,4 @@
-//! Streams that a node sends over its session, such as the output of a run.
+//! Streams that a node sends over its session, such as output.
 //!
 //! Flow control is by credit: the agent may send a window of bytes, and gets more as the reader takes
 //! what came. A reader that goes away cancels the stream; a session that ends ends its streams with an
@@ -8,10 +8,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hostler_base::shutdown::{OnError, Tasks};
-use hostler_control::{OutputItem, OutputQuery, OutputReceiver};
-use hostler_model::{Code, Error, OutputStream, RunId, Timestamp};
+use hostler_control::{NodeAsk, OutputItem, OutputReceiver};
+use hostler_model::{Code, Error};
 use hostler_proto::v1;
 use tokio::sync::mpsc;
+
+use super::asks::{ended, item, what};
 
 /// Bytes in flight per stream.
 const WINDOW: u32 = 256 << 10;
@@ -45,11 +47,7 @@ impl Streams {
         Streams { table: Arc::default(), outbound, tasks }
     }
 
-    pub(super) async fn open(
-        &self,
-        run: RunId,
-        query: OutputQuery,
-    ) -> Result<OutputReceiver, Error> {
+    pub(super) async fn open(&self, ask: NodeAsk) -> Result<OutputReceiver, Error> {
         let (arrivals, queue) = mpsc::channel(QUEUE);
         let id = {
             let mut table = self.lock();
@@ -61,11 +59,7 @@ impl Streams {
             table.open.insert(id, arrivals);
             id
         };
-        let open = v1::StreamOpen {
-            stream_id: id,
-            window: WINDOW,
-            what: Some(v1::stream_open::What::Output(output_request(run, &query))),
-        };
+        let open = v1::StreamOpen { stream_id: id, window: WINDOW, what: Some(what(ask)) };
         self.send(v1::server_message::Body::StreamOpen(open))
             .await
             .inspect_err(|_| self.forget(id))?;
@@ -128,7 +122,7 @@ impl Streams {
                 Some(Arrival::Data(frames)) => {
                     let bytes: usize = frames.iter().map(|frame| frame.data.len()).sum();
                     for frame in frames {
-                        if items.send(item(frame)).await.is_err() {
+                        if items.send(Ok(item(frame))).await.is_err() {
                             return self.cancel(id).await;
                         }
                     }
@@ -165,52 +159,7 @@ pub(super) fn session_over() -> Error {
     Error::new(
         Code::NodeUnreachable,
         "the connection to the node was lost",
-        "the output is kept on the node; ask again from the last cursor",
+        "what the node has is kept there; ask again, for output from the last cursor",
     )
     .with_retry_after(1)
-}
-
-pub(super) fn output_request(run: RunId, query: &OutputQuery) -> v1::OutputRequest {
-    v1::OutputRequest {
-        run_id: run.to_string(),
-        follow: query.follow,
-        stream: query.stream.map(|stream| stream.label().to_owned()).unwrap_or_default(),
-        tail_lines: query.tail,
-        cursor: query.cursor.clone().unwrap_or_default(),
-    }
-}
-
-pub(super) fn parse_request(
-    request: &v1::OutputRequest,
-) -> Result<(RunId, OutputQuery), tonic::Status> {
-    let bad = |what: &dyn std::fmt::Display| tonic::Status::invalid_argument(what.to_string());
-    let run = request.run_id.parse::<RunId>().map_err(|e| bad(&e))?;
-    let stream = match request.stream.as_str() {
-        "" => None,
-        label => Some(label.parse::<OutputStream>().map_err(|e| bad(&e))?),
-    };
-    let cursor = (!request.cursor.is_empty()).then(|| request.cursor.clone());
-    Ok((run, OutputQuery { follow: request.follow, stream, tail: request.tail_lines, cursor }))
-}
-
-pub(super) fn item(frame: v1::OutputFrame) -> Result<OutputItem, Error> {
-    let stream = match frame.kind {
-        1 => OutputStream::Stdout,
-        2 => OutputStream::Stderr,
-        _ => return Ok(OutputItem::Gap(String::from_utf8_lossy(&frame.data).into_owned())),
-    };
-    Ok(OutputItem::Data {
-        stream,
-        time: Timestamp::from_micros(frame.time_micros),
-        bytes: frame.data,
-        cursor: frame.cursor,
-    })
-}
-
-pub(super) fn ended(end: &v1::StreamEnd) -> Result<OutputItem, Error> {
-    if end.error_code.is_empty() {
-        return Ok(OutputItem::End { complete: end.complete });
-    }
-    let code = end.error_code.parse().unwrap_or(Code::NodeUnreachable);
-    Err(Error::new(code, end.error_detail.clone(), "look at the node with `hostler node get`"))
 }

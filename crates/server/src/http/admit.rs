@@ -11,7 +11,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use bytes::Bytes;
-use hostler_api::{Access, Endpoint, IDEMPOTENCY_KEY, Nothing};
+use hostler_api::{Access, Endpoint, IDEMPOTENCY_KEY, IfMatch, Nothing};
 use hostler_control::{Idempotency, RequestMeta};
 use hostler_model::{Caller, Code, Error, Generation, Project};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, USER_AGENT};
@@ -42,7 +42,7 @@ pub struct Peer(pub SocketAddr);
 pub(super) struct Rule {
     method: Method,
     access: Access,
-    if_match: bool,
+    if_match: IfMatch,
     public: Option<Public>,
     body_max: usize,
 }
@@ -156,8 +156,9 @@ async fn read<G: Gate>(
     known: Option<Known>,
 ) -> Result<Admitted, Error> {
     let expected = match rule.if_match {
-        true => if_match(&parts.headers)?,
-        false => Generation::ZERO,
+        IfMatch::Always => if_match(&parts.headers)?,
+        IfMatch::IfPresent if parts.headers.contains_key(IF_MATCH) => if_match(&parts.headers)?,
+        IfMatch::IfPresent | IfMatch::Never => Generation::ZERO,
     };
     let key = match rule.method == Method::POST {
         true => idempotency_key(&parts.headers)?,

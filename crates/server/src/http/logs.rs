@@ -12,7 +12,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use hostler_api::task::{LogLine, TaskLogs};
-use hostler_control::{Cx, OutputItem, OutputQuery, OutputReceiver};
+use hostler_control::{Cx, OutputQuery, OutputReceiver};
 use hostler_model::Error;
 
 use super::app::StreamPermit;
@@ -109,7 +109,7 @@ impl Source {
             },
             Source::Open(receiver) => Some(Some(match receiver.recv().await {
                 Some(Ok(item)) => {
-                    if matches!(item, OutputItem::End { .. }) {
+                    if item.is_last() {
                         *self = Source::Over;
                     }
                     line(&view::log_line(item))

@@ -23,10 +23,14 @@ mod strict;
 mod listen;
 mod unread;
 
+mod exec;
 mod logs;
 mod page;
+mod standing;
 mod view;
 mod watch;
+mod workload_logs;
+mod workload_view;
 
 mod node;
 mod operation;
@@ -37,6 +41,7 @@ mod system;
 mod task;
 mod token;
 mod user;
+mod workload;
 
 pub use admit::Peer;
 pub use answer::Answer;
@@ -125,6 +130,21 @@ fn routes(app: App) -> Routes<App> {
         .on(api::task::TaskLogs, task::logs)
         .on(api::task::TaskExplain, task::explain)
         .on(api::task::RunList, task::runs)
+        .on(api::workload::WorkloadList, workload::list)
+        .on(api::workload::WorkloadGet, workload::get)
+        .on(api::workload::WorkloadApply, workload::apply)
+        .on(api::workload::WorkloadRemove, workload::remove)
+        .on(api::workload::WorkloadStart, workload::start)
+        .on(api::workload::WorkloadStop, workload::stop)
+        .on(api::workload::WorkloadRestart, workload::restart)
+        .on(api::workload::WorkloadRunList, workload::runs)
+        .on(api::workload::WorkloadPlacementList, workload::placements)
+        .on(api::workload::WorkloadLogs, workload::logs)
+        .on(api::workload::WorkloadExec, workload::run_command)
+        .on(api::workload::WorkloadExplain, workload::explain)
+        .on(api::workload::WorkloadNext, workload::next)
+        .on(api::workload::WorkloadUsage, workload::usage)
+        .on(api::workload::NodeUsage, workload::node_usage)
         .on(api::operation::OperationList, operation::list)
         .on(api::operation::OperationGet, operation::get)
         .on(api::operation::OperationCancel, operation::cancel)

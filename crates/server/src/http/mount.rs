@@ -40,7 +40,7 @@ pub struct Call<E: Endpoint> {
     pub path: E::Path,
     pub query: E::Query,
     pub body: E::Body,
-    /// What `If-Match` names; zero where the endpoint does not ask for it.
+    /// What `If-Match` names; zero where there is none.
     pub expected: Generation,
     /// What the caller proved itself with, for streams that ask again.
     pub presented: Presented,

@@ -116,6 +116,7 @@ pub(crate) async fn logs(app: App, call: Call<TaskLogs>) -> Result<Answer<LogLin
         stream: call.query.stream,
         tail: call.query.tail,
         cursor: call.query.cursor.clone(),
+        ..OutputQuery::default()
     };
     logs::open(app, call, query).await
 }

@@ -243,8 +243,9 @@ pub(crate) fn log_line(item: OutputItem) -> LogLine {
             data: base64::engine::general_purpose::STANDARD.encode(bytes),
             cursor,
         },
-        OutputItem::Gap(detail) => LogLine::Gap { detail },
+        OutputItem::Gap(detail) | OutputItem::Mark { words: detail, .. } => LogLine::Gap { detail },
         OutputItem::End { complete } => LogLine::End { complete },
+        OutputItem::Exit { .. } => LogLine::End { complete: true },
     }
 }
 

@@ -16,8 +16,9 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
+use hostler_api::workload::WorkloadPhase;
 use hostler_api::{Endpoint, WatchKind, WatchMessage};
-use hostler_control::{Cx, EventFollower, EventQuery, NodeFilter};
+use hostler_control::{Cx, EventFollower, EventQuery, NodeFilter, WorkloadQuery};
 use hostler_model::{
     Code, Error, Event, EventKind, NodeState, ObjectKind, Project, TaskStateKind, selector_matches,
 };
@@ -26,7 +27,7 @@ use tracing::debug;
 
 use super::app::StreamPermit;
 use super::gate::{Gate, Presented};
-use super::{Answer, App, Call, page, view};
+use super::{Answer, App, Call, page, standing, view, workload_view};
 
 /// How often an idle stream looks at its credential.
 pub(crate) const RECHECK: Duration = Duration::from_secs(3);
@@ -40,6 +41,7 @@ pub(crate) enum Watched {
     Events(EventQuery),
     Nodes(NodeFilter),
     Tasks { project: Project, state: Option<TaskStateKind> },
+    Workloads { project: Project, query: WorkloadQuery, phase: Option<WorkloadPhase> },
 }
 
 impl Watched {
@@ -52,6 +54,11 @@ impl Watched {
             Watched::Tasks { project, .. } => EventQuery {
                 project: Some(project.id),
                 object: Some(ObjectKind::Task),
+                ..EventQuery::default()
+            },
+            Watched::Workloads { project, .. } => EventQuery {
+                project: Some(project.id),
+                object: Some(ObjectKind::Workload),
                 ..EventQuery::default()
             },
         }
@@ -199,6 +206,22 @@ impl Watch {
                     None => self.tell::<()>(WatchKind::Deleted, cursor, None, Some(id)),
                 }
             }
+            Watched::Workloads { project, query, phase } => {
+                let found = found(self.app.control().workload_get(&self.cx, project, &id).await)?;
+                let fits = found.filter(|detail| {
+                    let spec = &detail.service.spec;
+                    query.mode.is_none_or(|mode| spec.mode.kind() == mode)
+                        && query.tag.as_ref().is_none_or(|tag| spec.tags.contains(tag))
+                        && phase.is_none_or(|phase| standing::status(detail).phase == phase)
+                });
+                match fits {
+                    Some(detail) => {
+                        let shown = workload_view::workload(detail);
+                        self.tell(here, cursor, Some(shown), None)
+                    }
+                    None => self.tell::<()>(WatchKind::Deleted, cursor, None, Some(id)),
+                }
+            }
         }
         Ok(())
     }
@@ -230,8 +253,12 @@ struct Told {
 
 /// The last event of every object, in order.
 fn newest_of_each(events: Vec<Event>) -> Vec<Told> {
-    let is_creation =
-        |event: &Event| matches!(event.event.kind, EventKind::NodeJoined | EventKind::TaskCreated);
+    let is_creation = |event: &Event| {
+        matches!(
+            event.event.kind,
+            EventKind::NodeJoined | EventKind::TaskCreated | EventKind::WorkloadCreated
+        )
+    };
     let created: HashSet<String> = events
         .iter()
         .filter(|event| is_creation(event))

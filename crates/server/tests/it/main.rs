@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod node;
 mod world;
 
 mod access;
@@ -11,3 +12,5 @@ mod mounting;
 mod requests;
 mod routes;
 mod watching;
+mod workload_streams;
+mod workloads;

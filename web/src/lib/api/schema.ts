@@ -644,6 +644,229 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project}/workloads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List workloads by name; with `watch=true`, stream changes. */
+        get: operations["workload_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workloads/{workload}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a workload, with how it stands on every node. */
+        get: operations["workload_get"];
+        /** Apply a spec: makes the workload, or changes the one that `If-Match` names. */
+        put: operations["workload_apply"];
+        post?: never;
+        /** Remove a workload: it is stopped everywhere, and its records go when nothing is left of it. */
+        delete: operations["workload_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workloads/{workload}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a workload run (again). */
+        post: operations["workload_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workloads/{workload}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a workload everywhere and keep it stopped. */
+        post: operations["workload_stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workloads/{workload}/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put new runs in place of those that are there. */
+        post: operations["workload_restart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workloads/{workload}/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the runs of a workload on all nodes, newest first. */
+        get: operations["workload_run_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workloads/{workload}/placements": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List where a workload is and how it stands there. */
+        get: operations["workload_placement_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workloads/{workload}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a workload's output from its nodes; with `follow`, from one run into the next. */
+        get: operations["workload_logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workloads/{workload}/exec": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Run a command beside a workload's live run, as its user, in its directory and environment. */
+        post: operations["workload_exec"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workloads/{workload}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say why a workload is where it is and stands as it stands: every reason, for every node. */
+        get: operations["workload_explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workloads/{workload}/next": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say when a scheduled workload will run. */
+        get: operations["workload_next"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workloads/{workload}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what a workload has used over time on one of its nodes. */
+        get: operations["workload_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what a node has used over time. */
+        get: operations["node_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operations": {
         parameters: {
             query?: never;
@@ -802,6 +1025,21 @@ export interface components {
             /** @description Hex. */
             hash: string;
         };
+        /** @description What becomes of times that passed while nothing could be started. */
+        CatchUp: "none" | "one" | "all";
+        /**
+         * @description The question: `process`, `{tcp: {port: 80}}`, `{http: {port: 80, path: /}}`, `{exec: [..]}` or
+         *     `{log: PATTERN}`.
+         */
+        Check: "process" | {
+            tcp: components["schemas"]["TcpCheck"];
+        } | {
+            http: components["schemas"]["HttpCheck"];
+        } | {
+            exec: string[];
+        } | {
+            log: string;
+        };
         /** @description Stable, documented codes; `docs/reference/errors.md` is generated from them. */
         Code: "malformed" | "invalid" | "unauthenticated" | "forbidden" | "not-found" | "no-such-route" | "method-not-allowed" | "already-exists" | "conflict" | "stale" | "precondition-required" | "idempotency-key-reused" | "cursor-gone" | "too-large" | "unsupported-media-type" | "rate-limited" | "node-unreachable" | "unavailable" | "internal";
         CordonView: {
@@ -810,6 +1048,16 @@ export interface components {
             /** Format: date-time */
             time: string;
         };
+        /** @description Another workload on the same node that has to be somewhere first. */
+        Dependency: {
+            workload: string;
+            /** @default started */
+            condition?: components["schemas"]["DependencyCondition"];
+        };
+        /** @description How far the other one has to be. */
+        DependencyCondition: "started" | "healthy" | "completed";
+        /** @description What should become of a workload or placement. */
+        Desired: "run" | "stop" | "remove";
         /** @description One mistake in what a user wrote, with where it is. */
         Diagnostic: {
             /** @description JSON pointer (RFC 6901) to the value, empty for the whole document. */
@@ -823,19 +1071,13 @@ export interface components {
             device?: string;
             /** @default  */
             filesystem?: string;
-            /**
-             * Format: int64
-             * @default 0
-             */
-            size?: number;
-            /**
-             * Format: int64
-             * @default 0
-             */
-            available?: number;
+            /** @default 0 */
+            size?: number | string;
+            /** @default 0 */
+            available?: number | string;
         };
         /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
-        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.changed" | "node.removed" | "join.refused" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "server.started" | "server.stopped" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.lost" | "task.found" | "task.removed";
+        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.changed" | "node.removed" | "join.refused" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "server.started" | "server.stopped" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.lost" | "task.found" | "task.removed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
         EventListQuery: {
             /** @description Only events of this project (name or id). */
             project?: string | null;
@@ -866,6 +1108,31 @@ export interface components {
             actor: components["schemas"]["Actor"];
             message: string;
         };
+        /** @description One line of the answer to `workload_exec`. The last is `exit` or `broken`. */
+        ExecLine: {
+            /** @constant */
+            type: "data";
+            stream: components["schemas"]["OutputStream"];
+            /** Format: date-time */
+            time: string;
+            data: string;
+        } | {
+            /** @constant */
+            type: "gap";
+            detail: string;
+        } | {
+            /** @constant */
+            type: "exit";
+            /** Format: int32 */
+            code?: number | null;
+            /** Format: int32 */
+            signal?: number | null;
+            isTimedOut: boolean;
+        } | {
+            /** @constant */
+            type: "broken";
+            detail: string;
+        };
         Exit: {
             reason: components["schemas"]["ExitReason"];
             /**
@@ -883,7 +1150,7 @@ export interface components {
             time: string;
         };
         /** @description Why a run is over. */
-        ExitReason: "exited" | "stopped" | "timed-out" | "out-of-memory" | "start-failed" | "vanished";
+        ExitReason: "exited" | "stopped" | "timed-out" | "out-of-memory" | "unhealthy" | "start-failed" | "vanished";
         /** @description Why a task is where it is. */
         Explanation: {
             state: components["schemas"]["TaskStateKind"];
@@ -920,16 +1187,10 @@ export interface components {
             cores?: number;
             /** @default  */
             cpuModel?: string;
-            /**
-             * Format: int64
-             * @default 0
-             */
-            memory?: number;
-            /**
-             * Format: int64
-             * @default 0
-             */
-            swap?: number;
+            /** @default 0 */
+            memory?: number | string;
+            /** @default 0 */
+            swap?: number | string;
             /** @default [] */
             numa?: components["schemas"]["NumaFact"][];
             /** @default [] */
@@ -954,6 +1215,11 @@ export interface components {
              */
             isRoot?: boolean;
         };
+        /** @description A time at which a schedule starts its workload, before jitter. */
+        FireView: {
+            /** Format: date-time */
+            time: string;
+        };
         /** @enum {string} */
         GlobalRole: "none" | "viewer" | "user" | "operator" | "admin";
         GpuFact: {
@@ -966,13 +1232,56 @@ export interface components {
             uuid?: string;
             /** @default  */
             model?: string;
-            /**
-             * Format: int64
-             * @default 0
-             */
-            memory?: number;
+            /** @default 0 */
+            memory?: number | string;
             /** @default  */
             driver?: string;
+        };
+        /**
+         * @description What the health checks of a run say.
+         * @enum {string}
+         */
+        Health: "healthy" | "unhealthy";
+        /** @description A question asked again and again of a run. */
+        HealthCheck: {
+            check: components["schemas"]["Check"];
+            /**
+             * @description From one question to the next.
+             * @default 10s
+             * @example 30s
+             * @example 1m30s
+             */
+            interval?: string;
+            /**
+             * @description No answer in this time is a bad one.
+             * @default 2s
+             * @example 30s
+             * @example 1m30s
+             */
+            timeout?: string;
+            /**
+             * @description Bad answers do not count in the first time of a run, until the first good one.
+             * @example 30s
+             * @example 1m30s
+             */
+            startPeriod?: string;
+            /**
+             * Format: uint32
+             * @description So many good answers in a row make it healthy.
+             * @default 1
+             */
+            healthyAfter?: number;
+            /**
+             * Format: uint32
+             * @description So many bad answers in a row make it unhealthy.
+             * @default 3
+             */
+            unhealthyAfter?: number;
+            /**
+             * @description What follows when it becomes unhealthy.
+             * @default restart
+             */
+            onUnhealthy?: components["schemas"]["OnUnhealthy"];
         };
         HealthView: {
             /** @description `ok`, or what is wrong. */
@@ -981,6 +1290,41 @@ export interface components {
             checks: {
                 [key: string]: string;
             };
+        };
+        Hook: {
+            /** @description Program and arguments, run as they stand. */
+            command: string[];
+            /**
+             * @description It is killed when it takes longer, and counts as failed.
+             * @default 30s
+             * @example 30s
+             * @example 1m30s
+             */
+            timeout?: string;
+        };
+        /**
+         * @description Commands run beside the program, as the same user and in the same place; their output is among
+         *     the run's own.
+         */
+        Hooks: {
+            /** @description Before the program; when it fails, the program is not started. */
+            preStart?: components["schemas"]["Hook"] | null;
+            /** @description After the program was started. */
+            postStart?: components["schemas"]["Hook"] | null;
+            /** @description When the run is to stop, before its stop signal. */
+            preStop?: components["schemas"]["Hook"] | null;
+            /** @description After the program has ended, however it did. */
+            postStop?: components["schemas"]["Hook"] | null;
+        };
+        HttpCheck: {
+            /** @default 127.0.0.1 */
+            host?: string;
+            /** Format: uint16 */
+            port: number;
+            /** @default / */
+            path?: string;
+            /** @description Statuses that are good; any from 200 to 399 when empty. */
+            status?: number[];
         };
         JoinBody: {
             token: string;
@@ -1045,6 +1389,40 @@ export interface components {
             /** Format: date-time */
             timeExpires: string;
         };
+        /** @description Limits of each run, kept by cgroups where the node has them and by resource limits where not. */
+        Limits: {
+            /** @description Memory; a run that needs more is killed, and its end says so. */
+            memory?: (number | string) | null;
+            /** @description Memory above which the run is slowed down and its pages are taken back first. */
+            memoryHigh?: (number | string) | null;
+            /** @description Processor time, in cores. */
+            cpu?: number | null;
+            /**
+             * Format: uint32
+             * @description Share of processor time when there is not enough, against 100 for others.
+             */
+            cpuWeight?: number | null;
+            /**
+             * Format: int32
+             * @description Priority: -20 is the highest, 19 the lowest.
+             */
+            nice?: number | null;
+            /**
+             * Format: uint32
+             * @description Processes and threads.
+             */
+            pids?: number | null;
+            /**
+             * Format: uint32
+             * @description Open files of each process.
+             */
+            files?: number | null;
+            /**
+             * Format: uint32
+             * @description Share of disk time when there is not enough, against 100 for others.
+             */
+            ioWeight?: number | null;
+        };
         /** @description A part of a list. */
         Listing: {
             items: components["schemas"]["ServerView"][];
@@ -1071,7 +1449,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing12: {
-            items: components["schemas"]["OperationView"][];
+            items: components["schemas"]["WorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1079,7 +1457,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing13: {
-            items: components["schemas"]["EventView"][];
+            items: components["schemas"]["WorkloadRunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1087,6 +1465,46 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing14: {
+            items: components["schemas"]["PlacementView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing15: {
+            items: components["schemas"]["FireView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing16: {
+            items: components["schemas"]["UsageSample"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing17: {
+            items: components["schemas"]["OperationView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing18: {
+            items: components["schemas"]["EventView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing19: {
             items: components["schemas"]["AuditView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
@@ -1175,6 +1593,21 @@ export interface components {
             type: "end";
             complete: boolean;
         };
+        /** @description How much of a workload's output is kept on its node. */
+        LogPolicy: {
+            /**
+             * @description Of all its runs together; the oldest goes first.
+             * @default 67108864
+             */
+            maxBytes?: number | string;
+            /**
+             * @description Output older than this goes.
+             * @default 30d
+             * @example 30s
+             * @example 1m30s
+             */
+            maxAge?: string;
+        };
         LoginBody: {
             name: string;
             password: string;
@@ -1217,8 +1650,18 @@ export interface components {
             id: components["schemas"]["PrincipalId"];
             role: components["schemas"]["Role"];
         };
-        /** @description How often a workload runs. */
-        Mode: "once";
+        /** @description How often a workload runs: `once`, `forever`, `{times: 3}` or `{schedule: {cron: "0 3 * * *"}}`. */
+        Mode: "once" | "forever" | {
+            /** Format: uint32 */
+            times: number;
+        } | {
+            schedule: components["schemas"]["Schedule"];
+        };
+        /**
+         * @description A mode without what belongs to it.
+         * @enum {string}
+         */
+        ModeKind: "once" | "forever" | "times" | "schedule";
         NodeCordonBody: {
             reason: string;
         };
@@ -1269,21 +1712,12 @@ export interface components {
              * @default 0
              */
             cpuRatio?: number;
-            /**
-             * Format: int64
-             * @default 0
-             */
-            memoryUsed?: number;
-            /**
-             * Format: int64
-             * @default 0
-             */
-            diskUsed?: number;
-            /**
-             * Format: int64
-             * @default 0
-             */
-            diskSize?: number;
+            /** @default 0 */
+            memoryUsed?: number | string;
+            /** @default 0 */
+            diskUsed?: number | string;
+            /** @default 0 */
+            diskSize?: number | string;
             /**
              * Format: uint64
              * @default 0
@@ -1295,11 +1729,10 @@ export interface components {
              */
             runsActive?: number;
             /**
-             * Format: int64
              * @description Resident memory of the agent itself.
              * @default 0
              */
-            agentMemory?: number;
+            agentMemory?: number | string;
         };
         NodePath: {
             /** @description Name or id of the node. */
@@ -1311,6 +1744,13 @@ export interface components {
             labels: {
                 [key: string]: string;
             };
+        };
+        NodeUsageQuery: {
+            /**
+             * Format: date-time
+             * @description From this time on; everything there is when absent.
+             */
+            since?: string | null;
         };
         NodeView: {
             id: components["schemas"]["NodeId"];
@@ -1352,22 +1792,23 @@ export interface components {
              * @default
              */
             cpus?: string;
-            /**
-             * Format: int64
-             * @default 0
-             */
-            memory?: number;
+            /** @default 0 */
+            memory?: number | string;
         };
         /**
          * @description Kinds of objects that events, audit entries and watch streams speak of.
          * @enum {string}
          */
-        ObjectKind: "join-token" | "member" | "node" | "operation" | "project" | "server" | "task" | "token" | "user" | "web-session";
+        ObjectKind: "join-token" | "member" | "node" | "operation" | "project" | "server" | "task" | "token" | "user" | "web-session" | "workload";
         /** @description The object an event is about: enough to fetch it, or to name it once it is gone. */
         ObjectRef: {
             kind: components["schemas"]["ObjectKind"];
             id: string;
             name: string;
+        };
+        /** @description What follows from bad health: `mark`, `restart` or `{hook: [..]}`. */
+        OnUnhealthy: "mark" | "restart" | {
+            hook: string[];
         };
         OperationGetQuery: {
             /**
@@ -1432,6 +1873,8 @@ export interface components {
          * @enum {string}
          */
         OutputStream: "stdout" | "stderr";
+        /** @description What happens when it is time and the last run still goes on. */
+        Overlap: "allow" | "forbid" | "replace";
         /** @description Parameters of lists that can only be paged. */
         PageQuery: {
             /**
@@ -1446,6 +1889,9 @@ export interface components {
             current: string;
             new: string;
         };
+        Phase: ("starting" | "running" | "stopping" | "stopped" | "completed") | "waiting" | "backoff" | "idle" | "failed" | "removed";
+        /** Format: uuid */
+        PlacementId: string;
         /** @description Where a workload may run. */
         PlacementRules: {
             /** @description Only on the node of this name. */
@@ -1454,6 +1900,58 @@ export interface components {
             selector?: {
                 [key: string]: string;
             };
+            /** @description On every node that fits, also on those that come later. */
+            every?: boolean;
+            /**
+             * Format: uint32
+             * @description On this many nodes; one when absent.
+             */
+            count?: number | null;
+        };
+        /** @description How a workload stands on one node. */
+        PlacementView: {
+            id: components["schemas"]["PlacementId"];
+            node: string;
+            nodeState: components["schemas"]["NodeState"];
+            desired: components["schemas"]["Desired"];
+            /** @description As the node last said; absent before it has said anything. */
+            phase?: components["schemas"]["Phase"] | null;
+            health?: components["schemas"]["Health"] | null;
+            /**
+             * Format: uint32
+             * @description Of the newest run that lives.
+             */
+            pid?: number | null;
+            run?: components["schemas"]["RunId"] | null;
+            /**
+             * Format: uint64
+             * @description Runs since it was last changed or started by hand.
+             */
+            runs: number;
+            /**
+             * Format: uint32
+             * @description Failures in a row.
+             */
+            failures: number;
+            /**
+             * Format: uint64
+             * @description Scheduled times that were left out, ever.
+             */
+            missed: number;
+            /** Format: date-time */
+            next?: string | null;
+            reason?: string | null;
+            lastExit?: components["schemas"]["Exit"] | null;
+            /**
+             * Format: date-time
+             * @description When the newest run that lives began.
+             */
+            since?: string | null;
+            /**
+             * Format: uint64
+             * @description The revision that the node stands under.
+             */
+            revision: number;
         };
         /** Format: uuid */
         PrincipalId: string;
@@ -1502,6 +2000,22 @@ export interface components {
             /** Format: date-time */
             timeModified: string;
         };
+        /** @description A Python function to run instead of a command. */
+        PythonEntry: {
+            /** @description Module, looked up from the working directory first. */
+            module: string;
+            /**
+             * @description Function in it, plain or async.
+             * @default run
+             */
+            entry?: string;
+            /** @description Passed by name. */
+            params?: {
+                [key: string]: unknown;
+            };
+            /** @default python3 */
+            interpreter?: string;
+        };
         ReconcilerView: {
             name: string;
             description: string;
@@ -1527,14 +2041,74 @@ export interface components {
             /** @default 0.02 */
             cores?: number;
             /**
-             * Format: int64
              * @description Bytes of memory.
              * @default 0
              */
-            memory?: number;
+            memory?: number | string;
+        };
+        /**
+         * @description After which ends a run is followed by another.
+         * @enum {string}
+         */
+        RestartOn: "always" | "failure" | "never";
+        /** @description When and how fast a workload is started again. */
+        RestartPolicy: {
+            /**
+             * @description After which ends; absent: always for `forever`, never for `schedule` and `once`. For `times`
+             *     every run counts, however it ends.
+             */
+            on?: components["schemas"]["RestartOn"] | null;
+            /** @description Exit codes that are no failure, besides 0. */
+            successCodes?: number[];
+            /**
+             * @description Before the first restart; zero for at once.
+             * @default 1s
+             * @example 30s
+             * @example 1m30s
+             */
+            delay?: string;
+            /**
+             * Format: uint32
+             * @description Each further restart waits this many times longer.
+             * @default 2
+             */
+            factor?: number;
+            /**
+             * @description The longest wait.
+             * @default 5m
+             * @example 30s
+             * @example 1m30s
+             */
+            maxDelay?: string;
+            /**
+             * Format: uint8
+             * @description Waits vary by up to this many per cent.
+             * @default 10
+             */
+            jitter?: number;
+            /**
+             * @description A run that lasted this long starts the counting anew.
+             * @default 1m
+             * @example 30s
+             * @example 1m30s
+             */
+            resetAfter?: string;
+            /**
+             * Format: uint32
+             * @description Give up after this many restarts within `window`; never when absent.
+             */
+            attempts?: number | null;
+            /**
+             * @default 10m
+             * @example 30s
+             * @example 1m30s
+             */
+            window?: string;
         };
         /** @description Roles, each including those before it. Bound per project, or on the whole installation. */
         Role: "viewer" | "user" | "operator" | "admin";
+        /** @description Why an agent made a run. */
+        RunCause: "start" | "restart" | "schedule";
         /** Format: uuid */
         RunId: string;
         /** @enum {string} */
@@ -1557,6 +2131,36 @@ export interface components {
         };
         /** @description What carries a workload out on its node. */
         Runtime: "process";
+        /** @description When a scheduled workload runs. */
+        Schedule: {
+            /**
+             * @description Five fields (minute hour day month weekday) or six (with seconds first), or a nickname such as
+             *     `@daily`.
+             */
+            cron: string;
+            /**
+             * @description A name of the time zone database such as `Europe/Berlin`; `UTC` when absent; `local` for the
+             *     node's own.
+             */
+            timezone?: string;
+            /**
+             * @description Starts are put off by up to this, differently on every node and the same each time.
+             * @example 30s
+             * @example 1m30s
+             */
+            jitter?: string;
+            /** @default forbid */
+            overlap?: components["schemas"]["Overlap"];
+            /** @default one */
+            catchUp?: components["schemas"]["CatchUp"];
+            /**
+             * @description How far back catching up looks.
+             * @default 1d
+             * @example 30s
+             * @example 1m30s
+             */
+            catchUpWindow?: string;
+        };
         /** Format: uuid */
         ServerId: string;
         ServerView: {
@@ -1689,6 +2293,12 @@ export interface components {
             /** Format: date-time */
             timeModified: string;
         };
+        TcpCheck: {
+            /** @default 127.0.0.1 */
+            host?: string;
+            /** Format: uint16 */
+            port: number;
+        };
         TokenCreateBody: {
             name: string;
             /** @description For whom; the caller when absent. */
@@ -1728,6 +2338,62 @@ export interface components {
             timeExpires?: string | null;
             /** Format: date-time */
             timeLastUsed?: string | null;
+        };
+        /** @description What a workload or a node used in the time up to `time`. */
+        UsageSample: {
+            /**
+             * Format: date-time
+             * @description The end of the stretch that it speaks for.
+             * @default 1970-01-01T00:00:00.000000Z
+             */
+            time?: string;
+            /**
+             * Format: double
+             * @description Length of the stretch.
+             * @default 0
+             */
+            seconds?: number;
+            /**
+             * Format: double
+             * @description Cores, on average.
+             * @default 0
+             */
+            cpu?: number;
+            /**
+             * @description The most that was seen.
+             * @default 0
+             */
+            memory?: number | string;
+            /**
+             * Format: double
+             * @description Bytes a second, on average.
+             * @default 0
+             */
+            diskRead?: number;
+            /**
+             * Format: double
+             * @default 0
+             */
+            diskWritten?: number;
+            /**
+             * Format: double
+             * @description Of a node only: bytes a second over all its interfaces but loopback.
+             */
+            netReceived?: number | null;
+            /** Format: double */
+            netSent?: number | null;
+            /** @description Of a node only: what its data directory's disk holds. */
+            diskUsed?: (number | string) | null;
+            /**
+             * Format: double
+             * @description Of a node only: its hottest sensor, in degrees Celsius.
+             */
+            temperature?: number | null;
+            /**
+             * Format: uint32
+             * @description Processes and threads, at most.
+             */
+            pids?: number | null;
         };
         UserCreateBody: {
             name: string;
@@ -1794,16 +2460,168 @@ export interface components {
             /** @description Given to browsers again, so that a reloaded page can make changes. */
             csrfToken?: string | null;
         };
+        WorkloadExecBody: {
+            /** @description Program and arguments, run as they stand; looked up in the workload's PATH. */
+            command: string[];
+            /** @description Name or id of the node; needed when the workload runs on several. */
+            node?: string | null;
+            /** @description What the command reads, base64; nothing when absent. */
+            stdin?: string | null;
+            /**
+             * @description The command is killed when it takes longer.
+             * @example 30s
+             * @example 1m30s
+             */
+            timeout?: string | null;
+        };
+        /** @description Why a workload is where it is. */
+        WorkloadExplanation: {
+            phase: components["schemas"]["WorkloadPhase"];
+            /** @description One sentence. */
+            summary: string;
+            nodes: components["schemas"]["WorkloadNodeExplanation"][];
+            /** @description What would help. */
+            hints: string[];
+        };
         /** Format: uuid */
         WorkloadId: string;
+        WorkloadListQuery: {
+            /** @description Only workloads of this mode. */
+            mode?: components["schemas"]["ModeKind"] | null;
+            /** @description Only workloads that carry this tag. */
+            tag?: string | null;
+            /** @description Only workloads that stand so; pages may be shorter than asked for, and even empty before the last. */
+            phase?: components["schemas"]["WorkloadPhase"] | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
+            cursor?: string | null;
+            /** @description Stream changes instead of listing. */
+            watch?: boolean | null;
+        };
+        /** @description One line of the answer to `workload_logs`. */
+        WorkloadLogLine: {
+            /** @constant */
+            type: "data";
+            node?: string | null;
+            stream: components["schemas"]["OutputStream"];
+            /** Format: date-time */
+            time: string;
+            data: string;
+            cursor: string;
+        } | {
+            /** @constant */
+            type: "mark";
+            node?: string | null;
+            /** Format: date-time */
+            time?: string | null;
+            detail: string;
+            cursor: string;
+        } | {
+            /** @constant */
+            type: "gap";
+            node?: string | null;
+            detail: string;
+        } | {
+            /** @constant */
+            type: "end";
+            complete: boolean;
+        };
+        WorkloadLogsQuery: {
+            /** @description Only from this node (name or id). */
+            node?: string | null;
+            /** @description Only of this run. */
+            run?: components["schemas"]["RunId"] | null;
+            /** @description Go on with what comes, from one run into the next. */
+            follow?: boolean | null;
+            /**
+             * Format: uint32
+             * @description The last so many lines of each node.
+             */
+            tail?: number | null;
+            /**
+             * Format: date-time
+             * @description Lines that began at this time or later.
+             */
+            since?: string | null;
+            /**
+             * Format: date-time
+             * @description Lines that began before this time, or at it.
+             */
+            until?: string | null;
+            /** @description Lines in which this regular expression is found. */
+            grep?: string | null;
+            /** @description Only this stream. */
+            stream?: components["schemas"]["OutputStream"] | null;
+            /** @description Begin after the lines that carried these cursors: the newest of each node, joined by commas. */
+            cursor?: string | null;
+        };
+        WorkloadNextQuery: {
+            /**
+             * Format: uint32
+             * @description How many times to show (1 to 1000, default 10).
+             */
+            count?: number | null;
+        };
+        WorkloadNodeExplanation: {
+            node: string;
+            labels: {
+                [key: string]: string;
+            };
+            /** @description How it stands there, when it is there. */
+            standing?: string | null;
+            /** @description Whether it could be there. */
+            isFitting: boolean;
+            /** @description What speaks against it. */
+            reasons: string[];
+        };
+        WorkloadPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name or id of the workload; to apply one, its name. */
+            workload: string;
+        };
+        /** @description How a workload stands, over all its nodes. */
+        WorkloadPhase: ("starting" | "stopping" | "stopped" | "completed") | "pending" | "waiting" | "running" | "partly-running" | "backoff" | "idle" | "failed" | "removing" | "unknown";
+        WorkloadRunView: {
+            id: components["schemas"]["RunId"];
+            node: string;
+            /**
+             * Format: uint32
+             * @description The how-manieth run on its node.
+             */
+            number: number;
+            cause?: components["schemas"]["RunCause"] | null;
+            /**
+             * Format: date-time
+             * @description The time it was scheduled for.
+             */
+            fire?: string | null;
+            state: components["schemas"]["RunStateKind"];
+            /** Format: uint32 */
+            pid?: number | null;
+            exit?: components["schemas"]["Exit"] | null;
+            /** Format: date-time */
+            timeStarted?: string | null;
+            /** Format: date-time */
+            timeEnded?: string | null;
+        };
         /** @description A workload as its user describes it. */
         WorkloadSpec: {
             /** @default process */
             runtime?: components["schemas"]["Runtime"];
             /** @default once */
             mode?: components["schemas"]["Mode"];
-            /** @description Program and arguments, run as they stand (no shell). The program is looked up in the node's PATH. */
-            command: string[];
+            /**
+             * @description Program and arguments, run as they stand (no shell). The program is looked up in the node's
+             *     PATH. Either this or `python`.
+             */
+            command?: string[];
+            /** @description A Python function to run instead of a command. */
+            python?: components["schemas"]["PythonEntry"] | null;
             /** @description Environment variables added to the node's minimal set (PATH, HOME, USER, HOSTLER_*). */
             env?: {
                 [key: string]: string;
@@ -1812,12 +2630,17 @@ export interface components {
             workdir?: string | null;
             /** @description Login name on the node to run as; the agent's own user when absent. */
             user?: string | null;
+            /** @description Group to run as; the user's own when absent. */
+            group?: string | null;
+            /** @description Permissions that new files do not get, in octal; `022` when absent. */
+            umask?: string | null;
             /**
              * @description Stop a run that takes longer.
              * @example 30s
              * @example 1m30s
              */
             timeout?: string | null;
+            restart?: components["schemas"]["RestartPolicy"];
             /**
              * @default {
              *       "signal": "SIGTERM",
@@ -1825,6 +2648,17 @@ export interface components {
              *     }
              */
             stop?: components["schemas"]["StopPolicy"];
+            limits?: components["schemas"]["Limits"];
+            /** @description It is healthy when all of these say so. */
+            health?: components["schemas"]["HealthCheck"][];
+            /** @description Others on the same node that have to be there first. */
+            depends?: components["schemas"]["Dependency"][];
+            hooks?: components["schemas"]["Hooks"];
+            logs?: components["schemas"]["LogPolicy"];
+            /** @description Words to find it by. */
+            tags?: string[];
+            /** @description Version of what it runs, for people. */
+            version?: string | null;
             /**
              * @default {
              *       "cores": 0.02,
@@ -1834,6 +2668,65 @@ export interface components {
             resources?: components["schemas"]["Resources"];
             /** @default {} */
             placement?: components["schemas"]["PlacementRules"];
+        };
+        WorkloadStatus: {
+            phase: components["schemas"]["WorkloadPhase"];
+            /**
+             * Format: uint32
+             * @description Nodes on which it does what it should.
+             */
+            ready: number;
+            /**
+             * Format: uint32
+             * @description Nodes on which it should.
+             */
+            wanted: number;
+            /** @description Of all that have said something: unhealthy when one is. */
+            health?: components["schemas"]["Health"] | null;
+            /**
+             * Format: uint64
+             * @description Runs that were made because one had ended, since it was last changed or started by hand.
+             */
+            restarts: number;
+            /** @description Why, where that needs words. */
+            reason?: string | null;
+            /**
+             * Format: date-time
+             * @description When it will be started next.
+             */
+            next?: string | null;
+        };
+        WorkloadUsageQuery: {
+            /** @description Name or id of the node; needed when the workload is on several. */
+            node?: string | null;
+            /**
+             * Format: date-time
+             * @description From this time on; everything there is when absent.
+             */
+            since?: string | null;
+        };
+        WorkloadView: {
+            id: components["schemas"]["WorkloadId"];
+            name: string;
+            project: string;
+            spec: components["schemas"]["WorkloadSpec"];
+            /** @description What its user wants. */
+            desired: components["schemas"]["Desired"];
+            /**
+             * Format: uint64
+             * @description Grows when what runs is to be replaced.
+             */
+            revision: number;
+            /** Format: uint64 */
+            generation: number;
+            status: components["schemas"]["WorkloadStatus"];
+            /** @description Where it is, by node. */
+            placements: components["schemas"]["PlacementView"][];
+            createdBy: string;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
         };
     };
     responses: never;
@@ -3135,6 +4028,449 @@ export interface operations {
             };
         };
     };
+    workload_list: {
+        parameters: {
+            query?: {
+                /** @description Only workloads of this mode. */
+                mode?: components["schemas"]["ModeKind"];
+                /** @description Only workloads that carry this tag. */
+                tag?: string;
+                /** @description Only workloads that stand so; pages may be shorter than asked for, and even empty before the last. */
+                phase?: components["schemas"]["WorkloadPhase"];
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
+                cursor?: string;
+                /** @description Stream changes instead of listing. */
+                watch?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing12"];
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    workload_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkloadView"];
+                };
+            };
+        };
+    };
+    workload_apply: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as you know it; absent to make a new one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkloadSpec"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkloadView"];
+                };
+            };
+        };
+    };
+    workload_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkloadView"];
+                };
+            };
+        };
+    };
+    workload_start: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkloadView"];
+                };
+            };
+        };
+    };
+    workload_stop: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkloadView"];
+                };
+            };
+        };
+    };
+    workload_restart: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkloadView"];
+                };
+            };
+        };
+    };
+    workload_run_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing13"];
+                };
+            };
+        };
+    };
+    workload_placement_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing14"];
+                };
+            };
+        };
+    };
+    workload_logs: {
+        parameters: {
+            query?: {
+                /** @description Only from this node (name or id). */
+                node?: string;
+                /** @description Only of this run. */
+                run?: components["schemas"]["RunId"];
+                /** @description Go on with what comes, from one run into the next. */
+                follow?: boolean;
+                /** @description The last so many lines of each node. */
+                tail?: number;
+                /** @description Lines that began at this time or later. */
+                since?: string;
+                /** @description Lines that began before this time, or at it. */
+                until?: string;
+                /** @description Lines in which this regular expression is found. */
+                grep?: string;
+                /** @description Only this stream. */
+                stream?: components["schemas"]["OutputStream"];
+                /** @description Begin after the lines that carried these cursors: the newest of each node, joined by commas. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    workload_exec: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkloadExecBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    workload_explain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkloadExplanation"];
+                };
+            };
+        };
+    };
+    workload_next: {
+        parameters: {
+            query?: {
+                /** @description How many times to show (1 to 1000, default 10). */
+                count?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing15"];
+                };
+            };
+        };
+    };
+    workload_usage: {
+        parameters: {
+            query?: {
+                /** @description Name or id of the node; needed when the workload is on several. */
+                node?: string;
+                /** @description From this time on; everything there is when absent. */
+                since?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the workload; to apply one, its name. */
+                workload: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing16"];
+                };
+            };
+        };
+    };
+    node_usage: {
+        parameters: {
+            query?: {
+                /** @description From this time on; everything there is when absent. */
+                since?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing16"];
+                };
+            };
+        };
+    };
     operation_list: {
         parameters: {
             query?: {
@@ -3157,7 +4493,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing12"];
+                    "application/json": components["schemas"]["Listing17"];
                 };
             };
         };
@@ -3244,7 +4580,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing13"];
+                    "application/json": components["schemas"]["Listing18"];
                     "text/event-stream": string;
                 };
             };
@@ -3274,7 +4610,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing14"];
+                    "application/json": components["schemas"]["Listing19"];
                 };
             };
         };

@@ -61,7 +61,7 @@ impl Agent {
     /// What the agent says of itself on its local socket.
     pub fn status(&self, rig: &Rig) -> Option<Value> {
         let dir = self.data_dir.to_str().unwrap();
-        let said = Cli::new(rig).run(&["agent", "status", "--data-dir", dir]);
+        let said = Cli::new(rig).run(&["agent", "status", "-o", "json", "--data-dir", dir]);
         (said.code == 0).then(|| serde_json::from_slice(&said.out).unwrap())
     }
 

@@ -9,6 +9,7 @@
 //! agents by design), removes their cgroups and mounts, and prints every log if the test has failed.
 
 mod agent;
+mod alone;
 mod barrier;
 mod cli;
 mod database;
@@ -27,6 +28,7 @@ use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
 pub use agent::Agent;
+pub use alone::Alone;
 pub use barrier::Barrier;
 pub use cli::{Cli, Output, pid_of};
 pub use database::{Database, Proxy};

@@ -35,6 +35,15 @@ impl Server {
         Server::started(Server::spawn_alone(rig, name, database), name, alone(rig, name, database))
     }
 
+    /// The same with settings of its own, as TOML.
+    pub fn configured(rig: &Rig, name: &str, settings: &str) -> Server {
+        let file = rig.path(&format!("{name}.toml"));
+        std::fs::write(&file, settings).unwrap();
+        let mut words = alone(rig, name, None);
+        words.extend(["--config".into(), file.into()]);
+        Server::started(spawn(rig, name, &words, None), name, words)
+    }
+
     /// The same, without waiting for anything.
     pub fn spawn_alone(rig: &Rig, name: &str, database: Option<&str>) -> Process {
         spawn(rig, name, &alone(rig, name, database), None)
