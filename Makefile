@@ -9,10 +9,10 @@ ARGS ?=
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help up test build web lint fmt gen docs bench
+.PHONY: help up test build web lint fmt gen docs bench deb test-vm
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: build ## Build and start Hostler here: server, agent, dashboard (Ctrl-C stops it)
 	@exec $(TARGET)/debug/hostler up --data-dir $(DATA) $(ARGS)
@@ -49,3 +49,9 @@ docs: ## Build the guide with mdBook into docs/book
 bench: build ## Measure, and compare with what is recorded in bench/
 	@source scripts/lib.sh && [ -x bench/run ] || die 'there is no bench/run'
 	@exec bench/run $(ARGS)
+
+deb: ## Build the Debian package into target/deb (PROFILE=dev: quickly)
+	@scripts/deb
+
+test-vm: ## Test the package on a Debian machine with systemd, in QEMU (some minutes)
+	@scripts/test-vm

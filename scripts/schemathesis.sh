@@ -50,6 +50,11 @@ address=$(sed -n 's/.* server started .* api=\([^ ]*\).*/\1/p' "$folder/log")
 
 # Something of everything, to ask for by name.
 "$hostler" run --name example -- echo example >/dev/null
+"$hostler" workload apply -f - --wait >/dev/null 2>&1 <<'YAML'
+workloads:
+  - { name: web, mode: forever, command: [sleep, "100000"] }
+  - { name: nightly, mode: { schedule: { cron: "0 3 * * *" } }, command: ["true"] }
+YAML
 "$hostler" project create lab >/dev/null 2>&1
 "$hostler" user create robot --service >/dev/null 2>&1
 "$hostler" project grant lab robot user >/dev/null 2>&1
@@ -70,6 +75,7 @@ negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 409, 412, 
 [dictionaries]
 projects = { values = ["default", "lab"] }
 tasks = { values = ["example"] }
+workloads = { values = ["web", "nightly"] }
 nodes = { values = ["local"] }
 users = { values = ["robot"] }
 tokens = { values = ["$spare", "$ticket"] }
@@ -79,6 +85,7 @@ etags = { values = ['"1"', '"2"', '"3"', '"4"', '"5"', '"6"'] }
 [parameters]
 "path.project" = { dictionary = "projects", probability = 0.8 }
 "path.task" = { dictionary = "tasks", probability = 0.7 }
+"path.workload" = { dictionary = "workloads", probability = 0.7 }
 "path.node" = { dictionary = "nodes", probability = 0.7 }
 "path.user" = { dictionary = "users", probability = 0.7 }
 "path.token" = { dictionary = "tokens", probability = 0.7 }
@@ -96,14 +103,17 @@ SPARE = os.environ["SPARE"]
 
 
 def harmless(value):
-    """Whatever task is made up, only `true` is ever run."""
+    """Whatever task or workload is made up, only `true` is ever run."""
     if isinstance(value, list):
         return [harmless(item) for item in value]
     if isinstance(value, dict):
         value = {key: harmless(item) for key, item in value.items()}
-        command = value.get("command")
-        if isinstance(command, list) and command and all(isinstance(w, str) for w in command):
-            value["command"] = ["true"]
+        for key in ("command", "exec", "hook"):
+            command = value.get(key)
+            if isinstance(command, list) and command and all(isinstance(w, str) for w in command):
+                value[key] = ["true"]
+        if isinstance(value.get("interpreter"), str):
+            value["interpreter"] = "true"
     return value
 
 
