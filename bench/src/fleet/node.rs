@@ -156,12 +156,12 @@ impl Talk {
         let mut reports = Vec::new();
         for placement in desired.placements {
             let assignment = parse_assignment(placement)?;
-            if assignment.desired == Desired::Run {
-                let (run_id, placement_id) = (assignment.run_id, assignment.placement_id);
+            if let (Desired::Run, Some(run_id)) = (assignment.desired, assignment.run_id) {
+                let placement_id = assignment.placement_id;
                 self.runs.insert(run_id, placement_id);
                 let state = ReportState::Running { pid: PID, since };
                 let generation = Generation::from_u64(1);
-                reports.push(Report { run_id, placement_id, generation, state });
+                reports.push(Report { run_id, placement_id, generation, state, origin: None });
             }
         }
         self.report(&reports).await
@@ -183,7 +183,7 @@ impl Talk {
                 };
                 let state = ReportState::Exited { started: Some(now), pid: Some(PID), exit };
                 let generation = Generation::from_u64(2);
-                reports.push(Report { run_id, placement_id, generation, state });
+                reports.push(Report { run_id, placement_id, generation, state, origin: None });
             }
         }
         self.report(&reports).await

@@ -10,6 +10,7 @@ mod events;
 mod labels;
 mod openapi;
 mod proto;
+mod schema;
 mod states;
 
 use std::path::Path;
@@ -37,6 +38,7 @@ pub fn documents(root: &Path) -> anyhow::Result<Vec<Document>> {
     let mut documents = proto::documents(root)?;
     documents.extend([
         reference("openapi.json", openapi::document()?),
+        reference("workload.schema.json", schema::document()?),
         reference("access.md", access::page()),
         reference("cli.md", hostler_cli::reference_markdown()),
         reference("config.md", hostler_server::config::reference_markdown()),
