@@ -283,7 +283,7 @@ fn seeds() -> std::ops::Range<u64> {
         Some((from, to)) => {
             from.parse().expect("first seed")..to.parse().expect("seed after the last")
         }
-        None => 0..1200,
+        None => 0..2000,
     }
 }
 
