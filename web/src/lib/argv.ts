@@ -41,7 +41,7 @@ export function quoteWord(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-export function quoteCommand(argv: readonly string[]): string {
+export function quoteCommand(argv: readonly string[] = []): string {
   return argv.map(quoteWord).join(" ");
 }
 

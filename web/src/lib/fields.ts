@@ -1,6 +1,6 @@
 // What people type into fields, read strictly: a mistake is said in words before anything is sent.
 
-import { bytes } from "./words";
+import { type Amount, bytes } from "./words";
 
 export type Read<T> = { ok: true; value: T } | { ok: false; error: string };
 
@@ -35,7 +35,8 @@ export function readBytes(text: string): Read<number> {
 }
 
 /** An amount in the unit that says it exactly, so that reading it gives it back. */
-export function exactBytes(amount: number): string {
+export function exactBytes(given: Amount): string {
+  const amount = Number(given);
   const text = bytes(amount).replace(" ", "");
   const back = readBytes(text);
   return back.ok && back.value === amount ? text : String(amount);

@@ -86,8 +86,11 @@ export function ran(task: TaskView, now: number): string {
   return length((timeEnded ? Date.parse(timeEnded) : now) - Date.parse(timeStarted));
 }
 
-export function bytes(amount: number): string {
-  let value = amount;
+/** Bytes: a server always writes a number; the contract lets people write `512MiB` too. */
+export type Amount = number | string;
+
+export function bytes(amount: Amount): string {
+  let value = Number(amount);
   for (const unit of ["B", "KiB", "MiB", "GiB"]) {
     if (value < 1024) return `${trim(value)} ${unit}`;
     value /= 1024;
@@ -99,8 +102,9 @@ function trim(value: number): string {
   return String(Number(value.toFixed(value < 10 ? 1 : 0)));
 }
 
-export function share(part: number, whole: number): number {
-  return whole > 0 ? Math.min(1, Math.max(0, part / whole)) : 0;
+export function share(part: Amount, whole: Amount): number {
+  const [used, all] = [Number(part), Number(whole)];
+  return all > 0 ? Math.min(1, Math.max(0, used / all)) : 0;
 }
 
 /** The short form of how a run ended: `0`, `3`, `SIG 9`. */
