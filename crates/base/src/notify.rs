@@ -67,13 +67,6 @@ impl Notifier {
         self.tell(&format!("STATUS={}", one_line(status)));
     }
 
-    /// The configuration is being read again; [`Notifier::ready`] says when that is done.
-    pub fn reloading(&self) {
-        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-        let usec = now.tv_sec * 1_000_000 + now.tv_nsec / 1_000;
-        self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={usec}"));
-    }
-
     pub fn stopping(&self) {
         self.tell("STOPPING=1");
     }
@@ -166,8 +159,6 @@ mod tests {
         assert_eq!(next(&socket), "READY=1\nSTATUS=supervises 3 workloads MAINPID=1");
         notifier.status("all is well");
         assert_eq!(next(&socket), "STATUS=all is well");
-        notifier.reloading();
-        assert!(next(&socket).starts_with("RELOADING=1\nMONOTONIC_USEC="));
         notifier.stopping();
         assert_eq!(next(&socket), "STOPPING=1");
         let watchdog = notifier.watchdog().unwrap();
