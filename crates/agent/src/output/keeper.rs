@@ -93,7 +93,7 @@ impl Keeper {
             trim(&mut kept, policy.max_bytes.get(), is_its, &mut pass);
         }
         trim(&mut kept, self.total.get(), |_| true, &mut pass);
-        pass.bytes_kept = kept.iter().map(|kept| kept.stored.bytes).sum();
+        pass.bytes_kept += kept.iter().map(|kept| kept.stored.bytes).sum::<u64>();
         pass
     }
 
@@ -178,7 +178,7 @@ fn trim(kept: &mut Vec<Kept<'_>>, limit: u64, counts: impl Fn(&Kept<'_>) -> bool
 
 fn drop_one(one: &Kept<'_>, pass: &mut Pass) -> bool {
     if one.is_last_of_run {
-        leave_trace(one.dir, one.stored.number);
+        pass.bytes_kept += leave_trace(one.dir, one.stored.number);
     }
     match pack::remove(&one.dir.join(one.stored.name())) {
         Ok(_) => {
@@ -193,9 +193,9 @@ fn drop_one(one: &Kept<'_>, pass: &mut Pass) -> bool {
     }
 }
 
-/// Puts an empty segment behind the last one. On a full disk that may not be possible, and room
-/// matters more then.
-fn leave_trace(dir: &Path, last: u32) {
+/// Puts an empty segment behind the last one, and says how many bytes that took. On a full disk it may
+/// not be possible, and room matters more then.
+fn leave_trace(dir: &Path, last: u32) -> u64 {
     let mut output = 0;
     let header = segment::walk(dir, last, |frame| {
         output += frame.output_bytes().unwrap_or(0);
@@ -205,6 +205,10 @@ fn leave_trace(dir: &Path, last: u32) {
         && let Ok(run) = RunDir::open_path(dir)
     {
         let trace = SegmentHeader { base: header.base + output, begins_line: [true; 2] };
-        let _ = run.write(&segment_name(last + 1), &trace.encode());
+        let bytes = trace.encode();
+        if run.write(&segment_name(last + 1), &bytes).is_ok() {
+            return bytes.len() as u64;
+        }
     }
+    0
 }

@@ -60,15 +60,17 @@ impl Soak {
         self.folder.join("counts")
     }
 
-    /// Ten files of thirty workloads.
+    /// Ten files of thirty workloads. Each is changed at once: an agent may be starting just now, and
+    /// half a file would say that the other half's workloads are gone.
     fn write(&self, file: usize) {
         let change = self.changes.get(&file).copied().unwrap_or(0);
         let each: String = (0..WORKLOADS)
             .filter(|n| n / 30 == file)
             .map(|n| workload(n, &self.counts(), change))
             .collect();
-        std::fs::write(self.files().join(format!("{file}.yaml")), format!("workloads:\n{each}"))
-            .unwrap();
+        let draft = self.folder.join("draft");
+        std::fs::write(&draft, format!("workloads:\n{each}")).unwrap();
+        std::fs::rename(draft, self.files().join(format!("{file}.yaml"))).unwrap();
     }
 
     fn files(&self) -> PathBuf {
