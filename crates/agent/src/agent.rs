@@ -182,6 +182,7 @@ async fn start(
         executor_args: config.executor_args,
         data_dir: data_dir.clone(),
         output: output::Limits::default(),
+        containers: config.containers,
     };
     let (runner, exits) = Runner::start(runner_config).await?;
     let (node_id, node) = source.node();
@@ -234,6 +235,11 @@ async fn start(
     let background = shutdown.tasks(Phase::Sessions);
     background.spawn_until_cancelled("usage", OnError::Log, observer.run());
     background.spawn_until_cancelled("housekeeping", OnError::Log, housekeeper.run());
+    background.spawn_until_cancelled(
+        "containers",
+        OnError::Log,
+        remove_left_containers(runner.clone(), supervisor.clone(), clock.clone()),
+    );
     let session_tasks = shutdown.tasks(Phase::Sessions);
     let directory = match source {
         Source::Server(identity) => {
@@ -303,6 +309,17 @@ async fn looked_around(supervisor: Supervisor) -> bool {
     match supervisor.wish(nothing).await {
         Ok(answer) => answer.await.is_ok(),
         Err(_) => false,
+    }
+}
+
+/// Removes containers that nothing acts for, once it is known what lives, and then every minute.
+async fn remove_left_containers(runner: Runner, supervisor: Supervisor, clock: Clock) {
+    looked_around(supervisor).await;
+    loop {
+        if let Err(error) = runner.sweep_containers().await {
+            tracing::debug!(%error, "left containers cannot be removed now");
+        }
+        clock.sleep(Duration::from_mins(1)).await;
     }
 }
 

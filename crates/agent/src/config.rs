@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use hostler_base::notify::Notifier;
 
+use crate::container::ContainerConfig;
 use crate::http::HttpConfig;
 use crate::standalone::Standalone;
 
@@ -40,6 +41,8 @@ pub struct AgentConfig {
     pub standalone: Option<Standalone>,
     /// Serve the local HTTP API.
     pub http: Option<HttpConfig>,
+    /// What the node's container engine may be used for.
+    pub containers: ContainerConfig,
     /// How long stopping in good order may take altogether.
     pub stop_grace: Duration,
     /// Who is told when the agent supervises, and that it still does.
@@ -58,6 +61,7 @@ impl AgentConfig {
             on_stop: OnStop::Leave,
             standalone: None,
             http: None,
+            containers: ContainerConfig::default(),
             stop_grace: Duration::from_secs(20),
             notifier: Notifier::silent(),
         }

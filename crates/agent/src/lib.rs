@@ -17,6 +17,8 @@ mod wire;
 pub mod executor;
 mod shim;
 
+pub mod container;
+
 pub mod output;
 pub mod runner;
 

@@ -8,6 +8,7 @@
 //! | `out.000001`… | shim | output; packed as `out.000001.gz` by the agent once closed, see `output` |
 //! | `work/` | child | working directory, when the spec names none |
 //! | `exit.json` | shim | how it ended; written once, never changed |
+//! | `container.…` | keeper | how its container stands, when it has one; see `container` |
 //!
 //! Whoever acts for a run holds an exclusive `flock` on the directory: a shim for as long as it
 //! lives, so that "is its shim alive" is one non-blocking lock attempt and two shims can never act
@@ -27,6 +28,7 @@ use hostler_model::{Hooks, Limits, PlacementId, RunId, Timestamp};
 use rustix::fs::{Access, AtFlags, FlockOperation, Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
+use crate::container::{Plan, Process};
 use crate::proc;
 
 pub const RUNS: &str = "runs";
@@ -66,6 +68,9 @@ pub struct Request {
     pub hooks: Hooks,
     /// The agent's own user, for when no other is asked for.
     pub login: Login,
+    /// The container whose keeper is started in place of a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<Plan>,
 }
 
 /// A command to run beside the program.
@@ -74,6 +79,16 @@ pub struct Beside {
     pub argv: Vec<String>,
     /// Wins over the run's own.
     pub env: BTreeMap<String, String>,
+}
+
+impl Beside {
+    /// As a file without a name.
+    pub fn file(&self) -> io::Result<OwnedFd> {
+        let name = "hostler-exec";
+        let mut file = File::from(rustix::fs::memfd_create(name, rustix::fs::MemfdFlags::CLOEXEC)?);
+        file.write_all(&serde_json::to_vec(self)?)?;
+        Ok(file.into())
+    }
 }
 
 const fn usual_umask() -> u32 {
@@ -114,6 +129,12 @@ pub struct StartedRecord {
     /// Limits that this node could not put into force, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unenforced: Vec<String>,
+    /// The process above is the keeper of a container.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_container: bool,
+    /// The container's first process, once it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inner: Option<Process>,
 }
 
 impl StartedRecord {

@@ -352,6 +352,26 @@ pub fn close_all_on_exec() {
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOEXEC) };
 }
 
+/// Lets a descriptor stay open across exec.
+pub fn keep_on_exec(fd: impl AsFd) -> io::Result<RawFd> {
+    let fd = fd.as_fd();
+    rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty())?;
+    Ok(fd.as_raw_fd())
+}
+
+/// Takes a descriptor for our own that whoever started this program left open for it.
+pub fn inherited(number: RawFd) -> io::Result<OwnedFd> {
+    if number <= 2 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    // SAFETY: called first thing in `main`, when nothing in this process owns such a descriptor; a
+    // number that is not open is refused before it is owned.
+    let fd = unsafe { BorrowedFd::borrow_raw(number) };
+    rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC)?;
+    // SAFETY: it is open, as was just seen, and nobody else here knows of it.
+    Ok(unsafe { OwnedFd::from_raw_fd(number) })
+}
+
 /// Takes descriptor 0 for our own.
 pub fn take_stdin() -> io::Result<OwnedFd> {
     // SAFETY: standard input is open for as long as the process has not closed it.

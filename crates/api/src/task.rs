@@ -1,7 +1,9 @@
 //! Tasks: workloads with mode once.
 
+use std::collections::BTreeMap;
+
 use hostler_model::{
-    Exit, Labels, Name, NodeId, Role, RunId, RunStateKind, TaskStateKind, Timestamp, WorkloadId,
+    ArrayId, ArrayRange, Bytes, Exit, Labels, Name, NodeId, Quota, Role, RunId, RunStateKind, TaskStateKind, Timestamp, WorkloadId,
     WorkloadSpec,
 };
 use schemars::JsonSchema;
@@ -15,16 +17,43 @@ crate::endpoints! { "tasks"
         path: ProjectPath, query: TaskListQuery, reply: Listing<TaskView>, errors: [NotFound, CursorGone], stream: Watch;
     /// Submit a task.
     TaskSubmit = "task_submit" POST "/api/v1/projects/{project}/tasks", Access::Project(Role::User), 201,
-        path: ProjectPath, body: TaskSubmitBody, reply: TaskView, errors: [NotFound, AlreadyExists, KeyReused];
+        path: ProjectPath, body: TaskSubmitBody, reply: TaskView, errors: [NotFound, AlreadyExists, KeyReused, QuotaExceeded];
     /// Submit many tasks at once: all of them or none.
     TaskSubmitBatch = "task_submit_batch" POST "/api/v1/projects/{project}/task-batches", Access::Project(Role::User), 201,
-        path: ProjectPath, body: TaskBatchBody, reply: TaskBatchView, errors: [NotFound, AlreadyExists, KeyReused];
+        path: ProjectPath, body: TaskBatchBody, reply: TaskBatchView, errors: [NotFound, AlreadyExists, KeyReused, QuotaExceeded];
     /// Show a task; with `wait`, answer when it has ended or the time is over.
     TaskGet = "task_get" GET "/api/v1/projects/{project}/tasks/{task}", Access::Project(Role::Viewer), 200,
         path: TaskPath, query: TaskGetQuery, reply: TaskView, errors: [NotFound];
     /// Stop a task: its stop signal, then after the grace period SIGKILL.
     TaskKill = "task_kill" POST "/api/v1/projects/{project}/tasks/{task}/kill", Access::Project(Role::User), 200,
         path: TaskPath, body: TaskKillBody, reply: TaskView, errors: [NotFound, KeyReused];
+    /// Freeze a task: it keeps what it holds but gets no processor time.
+    TaskPause = "task_pause" POST "/api/v1/projects/{project}/tasks/{task}/pause", Access::Project(Role::User), 200,
+        path: TaskPath, reply: TaskView, errors: [NotFound, Conflict, KeyReused];
+    /// Let a frozen task go on.
+    TaskResume = "task_resume" POST "/api/v1/projects/{project}/tasks/{task}/resume", Access::Project(Role::User), 200,
+        path: TaskPath, reply: TaskView, errors: [NotFound, Conflict, KeyReused];
+    /// Put a task that failed, was stopped or lost back into the queue.
+    TaskRetry = "task_retry" POST "/api/v1/projects/{project}/tasks/{task}/retry", Access::Project(Role::User), 200,
+        path: TaskPath, reply: TaskView, errors: [NotFound, Conflict, KeyReused];
+    /// List task arrays, newest first.
+    ArrayList = "array_list" GET "/api/v1/projects/{project}/task-arrays", Access::Project(Role::Viewer), 200,
+        path: ProjectPath, query: ArrayListQuery, reply: Listing<ArrayView>, errors: [NotFound, CursorGone];
+    /// Submit a task array, or with `spec.queue.nodes` a gang: many tasks with one spec.
+    ArraySubmit = "array_submit" POST "/api/v1/projects/{project}/task-arrays", Access::Project(Role::User), 201,
+        path: ProjectPath, body: ArraySubmitBody, reply: ArrayView, errors: [NotFound, AlreadyExists, KeyReused, QuotaExceeded];
+    /// Show a task array with how many of its tasks are in each state.
+    ArrayGet = "array_get" GET "/api/v1/projects/{project}/task-arrays/{array}", Access::Project(Role::Viewer), 200,
+        path: ArrayPath, reply: ArrayView, errors: [NotFound];
+    /// Stop a task array: what waits ends at once, what runs is asked to stop.
+    ArrayKill = "array_kill" POST "/api/v1/projects/{project}/task-arrays/{array}/kill", Access::Project(Role::User), 200,
+        path: ArrayPath, body: TaskKillBody, reply: ArrayView, errors: [NotFound, KeyReused];
+    /// Show the queue: what waits, by project, and what is reserved.
+    QueueShow = "queue_show" GET "/api/v1/queue", Access::LoggedIn, 200,
+        reply: QueueView, errors: [];
+    /// What tasks used: core-hours, GPU-hours and waits, by project and user.
+    AccountReport = "account_report" GET "/api/v1/accounts", Access::LoggedIn, 200,
+        query: AccountQuery, reply: Listing<AccountView>, errors: [];
     /// Remove a task that has ended from the records.
     TaskRemove = "task_remove" DELETE "/api/v1/projects/{project}/tasks/{task}", Access::Project(Role::User), 204,
         path: TaskPath, errors: [NotFound, Conflict];
@@ -54,6 +83,9 @@ pub struct TaskListQuery {
     /// Only tasks in this state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<TaskStateKind>,
+    /// Only tasks of this array (name or id).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub array: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,11 +149,132 @@ pub struct TaskView {
     pub name: Name,
     pub project: Name,
     pub spec: WorkloadSpec,
+    /// Its place in an array.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub array: Option<ArraySeat>,
+    /// How often it was given to a node.
+    pub attempts: u32,
+    /// From when on it may be placed; absent while it waits for other tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_ready: Option<Timestamp>,
     pub status: TaskStatus,
     pub created_by: String,
     pub generation: u64,
     pub time_created: Timestamp,
     pub time_modified: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ArraySeat {
+    pub array: ArrayId,
+    pub index: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArrayPath {
+    /// Name or id of the project.
+    pub project: String,
+    /// Name or id of the array.
+    pub array: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ArrayListQuery {
+    /// At most this many items (1 to 1000, default 100).
+    #[schemars(range(min = 1, max = 1000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u32>,
+    /// `nextCursor` of the page before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cursor: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArraySubmitBody {
+    /// Unique in the project; made from the command when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
+    pub spec: WorkloadSpec,
+    /// Which indexes, and with `%` how many at once: `1-10000%50`. Absent for a gang.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<ArrayRange>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ArrayView {
+    pub id: ArrayId,
+    pub name: Name,
+    pub project: Name,
+    pub spec: WorkloadSpec,
+    pub range: ArrayRange,
+    /// All at the same time on as many nodes, or none.
+    pub is_gang: bool,
+    /// True once somebody asked for it to stop.
+    pub is_stopping: bool,
+    pub size: u64,
+    /// Tasks that have not ended.
+    pub unsettled: u64,
+    /// Tasks that ended otherwise than well.
+    pub unsuccessful: u64,
+    /// How many tasks are in each state.
+    pub counts: BTreeMap<String, u64>,
+    pub created_by: String,
+    pub generation: u64,
+    pub time_created: Timestamp,
+}
+
+/// What waits and what is held, over all projects the caller may see.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QueueView {
+    pub projects: Vec<QueueProject>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QueueProject {
+    pub project: Name,
+    pub weight: u32,
+    pub quota: Quota,
+    /// How many tasks are in each state that has not ended.
+    pub counts: BTreeMap<String, u64>,
+    /// What its tasks and workloads hold now.
+    pub cores: f64,
+    pub memory: Bytes,
+    pub gpus: f64,
+    /// The first that wait, in the order in which they are looked at.
+    pub next: Vec<TaskRef>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AccountQuery {
+    /// Only this project (name or id).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
+    /// First day, as 2026-11-01; thirty days ago when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Last day; today when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AccountView {
+    pub project: String,
+    pub user: String,
+    pub tasks: u64,
+    pub core_hours: f64,
+    pub gpu_hours: f64,
+    pub memory_gib_hours: f64,
+    /// Mean time between being ready and being started, in seconds.
+    pub wait_seconds_mean: f64,
+    pub run_hours: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

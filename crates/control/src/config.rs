@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hostler_engine::liveness::Patience;
+use hostler_engine::place::Settings;
 
 #[derive(Clone, Debug)]
 pub struct ControlConfig {
@@ -21,6 +22,8 @@ pub struct ControlConfig {
     pub web_session_ttl: Duration,
     /// How many tasks one placement pass places at most; there is another pass at once.
     pub placement_batch: usize,
+    /// How nodes are chosen, and what becomes of large and urgent tasks.
+    pub placement: Settings,
     /// `host:port` where agents reach this installation.
     pub agent_addresses: Vec<String>,
 }
@@ -38,6 +41,7 @@ impl Default for ControlConfig {
             server_certificate_ttl: Duration::from_secs(7 * DAY),
             web_session_ttl: Duration::from_secs(DAY / 2),
             placement_batch: 1000,
+            placement: Settings::default(),
             agent_addresses: Vec::new(),
         }
     }

@@ -1,10 +1,13 @@
 //! What services take and return: records with the names that go with them.
 
+use std::collections::BTreeMap;
+
 use hostler_model::{
-    Desired, EventKind, Labels, ModeKind, Name, NodeId, NodeState, ObjectKind, Placement,
+    ArrayRange, Desired, EventKind, Labels, ModeKind, Name, NodeId, NodeState, ObjectKind, Placement,
     Principal, PrincipalKind, ProjectId, Role, Run, Service, Span, TaskStateKind, Timestamp, Token,
     Workload, WorkloadSpec,
 };
+use hostler_store::ArrayStanding;
 use hostler_trust::SecretString;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +100,23 @@ pub struct Joined {
 pub struct NewTask {
     pub name: Option<Name>,
     pub spec: WorkloadSpec,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewArray {
+    pub name: Option<Name>,
+    pub spec: WorkloadSpec,
+    /// Absent for a gang, whose size the spec says.
+    pub range: Option<ArrayRange>,
+}
+
+/// A task array with how many of its tasks are in each state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArrayDetail {
+    pub standing: ArrayStanding,
+    pub counts: BTreeMap<String, u64>,
+    pub project: Name,
+    pub created_by: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]

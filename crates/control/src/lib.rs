@@ -16,6 +16,7 @@ mod config;
 mod control;
 mod cx;
 mod detail;
+mod ends;
 mod feed;
 mod links;
 mod node_report;
@@ -30,8 +31,8 @@ pub use config::ControlConfig;
 pub use control::{Control, Parts};
 pub use cx::{Cx, Idempotency, RequestMeta};
 pub use detail::{
-    Applied, AuditQuery, EventQuery, Explanation, Joined, LoginGrant, LoginKind, MemberDetail,
-    NewJoinToken, NewTask, NewToken, NewUser, NodeExplanation, NodeFilter, PlacementDetail,
+    Applied, ArrayDetail, AuditQuery, EventQuery, Explanation, Joined, LoginGrant, LoginKind, MemberDetail,
+    NewArray, NewJoinToken, NewTask, NewToken, NewUser, NodeExplanation, NodeFilter, PlacementDetail,
     RunDetail, TaskDetail, TokenDetail, UserDetail, UserPatch, WorkloadDetail, WorkloadExplanation,
     WorkloadNodeExplanation, WorkloadQuery,
 };
@@ -41,7 +42,7 @@ pub use node_report::{ReportAck, StatusAck};
 pub use node_session::{Attach, Attached, DesiredBatch, HelloFacts};
 pub use output::{ExecAsk, NodeAsk, OutputItem, OutputQuery, OutputReceiver};
 pub use reconcile::{
-    LeaseReport, LivenessReport, OperationAdvance, OperationReport, PlacementReport,
+    ArrayFillReport, LeaseReport, LivenessReport, OperationAdvance, OperationReport, PlacementReport,
     ServicePlaceReport, Wakers,
 };
 pub use service::NewExec;

@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, HashMap};
 use hostler_engine::observe::{self, Outcome};
 use hostler_model::{
     Actor, ActorKind, Desired, Error, EventKind, Generation, NewEvent, NodeId, ObjectKind,
-    ObjectRef, Phase, PlacementId, PlacementStatus, Report, Run, RunId, StatusReport, Timestamp,
-    Workload, WorkloadId,
+    ObjectRef, Phase, Placement, PlacementId, PlacementStatus, PrincipalId, ProjectId, Report, Run,
+    RunId, StatusReport, TaskStateKind, Timestamp, Workload, WorkloadId,
 };
-use hostler_store::{RUNS_KEPT, RunContext, ServicePlacement, Tx};
+use hostler_store::{Account, RUNS_KEPT, RunContext, ServicePlacement, Tx, Used};
 
+use crate::ends::Moved;
 use crate::{Control, service_object};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl Control {
         if reports.is_empty() {
             return Ok(Vec::new());
         }
-        let (acks, changed, released) = self
+        let (acks, changed, released, follow) = self
             .store
             .tx("node_report", |tx| {
                 Box::pin(async move {
@@ -53,6 +54,10 @@ impl Control {
                     let ids: Vec<RunId> = given.iter().map(|report| report.run_id).collect();
                     let known = tx.run_context(&ids).await?;
                     let mut services = Services::read(tx, &made).await?;
+                    let before: HashMap<WorkloadId, TaskStateKind> = known
+                        .iter()
+                        .map(|context| (context.workload.id, context.workload.state.kind()))
+                        .collect();
                     let mut known: HashMap<RunId, RunContext> =
                         known.into_iter().map(|context| (context.run.id, context)).collect();
                     let actor = actor(tx, node_id).await?;
@@ -80,16 +85,18 @@ impl Control {
                         acks.push(ReportAck { run_id, generation, is_unknown });
                     }
                     news.write(tx, self.now()).await?;
+                    let follow = self.follow_ends(tx, news.moved(&before)).await?;
                     let made = news.made.values().map(|run| run.workload_id);
                     let changed: Vec<WorkloadId> =
                         news.workloads.keys().copied().chain(made).collect();
-                    Ok::<_, Error>((acks, changed, !news.released.is_empty()))
+                    Ok::<_, Error>((acks, changed, !news.released.is_empty(), follow))
                 })
             })
             .await?;
         if released {
             self.wakers.placement.wake();
         }
+        self.after_ends(follow);
         if !changed.is_empty() {
             self.notify_waiters(changed);
             self.feed.ring();
@@ -116,6 +123,7 @@ impl Control {
         };
         if change.placement.is_released && !placement.is_released {
             news.released.push(placement.id);
+            news.account(&change.run, placement, workload);
         }
         let object = service_object(workload);
         let project = Some(workload.project_id);
@@ -297,10 +305,39 @@ struct News {
     /// Runs that agents made.
     made: BTreeMap<RunId, Run>,
     standing: BTreeMap<PlacementId, (Generation, PlacementStatus)>,
+    used: BTreeMap<(ProjectId, PrincipalId, i64), Used>,
     events: Vec<NewEvent>,
 }
 
 impl News {
+    /// Tasks that are in another state than before.
+    fn moved(&self, before: &HashMap<WorkloadId, TaskStateKind>) -> Vec<Moved> {
+        let moved = self.workloads.values().filter_map(|task| {
+            let before = *before.get(&task.id)?;
+            (before != task.state.kind()).then(|| Moved { before, task: task.clone() })
+        });
+        moved.collect()
+    }
+
+    /// Counts what a run of a task used: what was reserved, for as long as it was.
+    fn account(&mut self, run: &Run, placement: &Placement, task: &Workload) {
+        const DAY: i64 = 86_400_000_000;
+        let (Some(started), Some(ended)) = (run.time_started, run.time_ended) else { return };
+        let millis = |length: std::time::Duration| u64::try_from(length.as_millis()).unwrap_or(0);
+        let ran = millis(ended.since(started));
+        let held = &placement.reservation;
+        let gpus: u64 = held.gpus.iter().map(|gpu| u64::from(gpu.share.millis())).sum();
+        let key = (task.project_id, task.created_by, ended.micros().div_euclid(DAY));
+        *self.used.entry(key).or_default() += Used {
+            tasks: 1,
+            core_milliseconds: ran * u64::from(held.cores.millis()) / 1000,
+            gpu_milliseconds: ran * gpus / 1000,
+            memory_mib_seconds: (ran / 1000) * (held.memory.get() >> 20),
+            wait_milliseconds: millis(started.since(task.time_ready.unwrap_or(task.time_created))),
+            run_milliseconds: ran,
+        };
+    }
+
     fn tell(
         &mut self,
         control: &Control,
@@ -333,6 +370,17 @@ impl News {
             .map(|(id, (generation, status))| (*id, *generation, status.clone()))
             .collect();
         tx.service_status_save_batch(&standing).await?;
+        let lines: Vec<Account> = self
+            .used
+            .iter()
+            .map(|((project_id, principal_id, day), used)| Account {
+                project_id: *project_id,
+                principal_id: *principal_id,
+                day: *day,
+                used: *used,
+            })
+            .collect();
+        tx.account_add(&lines).await?;
         if !self.events.is_empty() {
             tx.journal_append(&self.events, &[]).await?;
         }

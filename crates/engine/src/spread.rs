@@ -7,7 +7,7 @@
 //!   started again when the node takes work;
 //! - *every* node that fits: it also goes to those that come later;
 //! - a *count* of nodes: new ones are taken where the fewest services are, then where the most is free,
-//!   then by name.
+//!   then by name; or as its preferences and strategy say.
 //!
 //! A placement stays where it is while its node still matches, also when the node is cordoned. It
 //! leaves a node that is drained, or that no longer matches. A node that has been away for too long
@@ -21,18 +21,17 @@
 //! other node fits; when the steps were taken and nothing else changed, there are none.
 
 use hostler_model::{
-    Desired, Generation, NodeId, NodeState, Phase, PlacementId, PlacementRules, PlacementStatus,
-    Resources, WorkloadId, selector_matches,
+    Desired, Generation, Name, NodeId, NodeState, Phase, PlacementId, PlacementStatus, Reservation,
+    WorkloadId,
 };
 
-use crate::place::{self, Ask, NodeOffer};
+use crate::place::{self, NodeOffer, Settings, Shape};
 
 /// What a service asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wish {
     pub workload_id: WorkloadId,
-    pub rules: PlacementRules,
-    pub resources: Resources,
+    pub shape: Shape,
     pub desired: Desired,
     pub revision: Generation,
 }
@@ -99,10 +98,10 @@ impl std::fmt::Display for Why {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Give it to this node.
-    Add { node: NodeId },
+    /// Give it to this node, and this of it.
+    Add { node: NodeId, reservation: Reservation },
     /// Tell the placement's node this.
     Tell { placement: PlacementId, desired: Desired, revision: Generation },
     /// Take it away from its node.
@@ -112,7 +111,7 @@ pub enum Step {
 }
 
 /// What is to be done; takes what it gives from `hosts`.
-pub fn spread(wish: &Wish, seats: &[Seat], hosts: &mut [Host]) -> Vec<Step> {
+pub fn spread(wish: &Wish, seats: &[Seat], hosts: &mut [Host], settings: &Settings) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut kept: Vec<(&Seat, &Host)> = Vec::new();
     for seat in seats {
@@ -129,7 +128,7 @@ pub fn spread(wish: &Wish, seats: &[Seat], hosts: &mut [Host]) -> Vec<Step> {
     if wish.desired == Desired::Remove {
         return steps;
     }
-    let missing = if wish.rules.every {
+    let missing = if wish.shape.rules.every {
         usize::MAX
     } else {
         let wanted = wanted(wish);
@@ -147,26 +146,24 @@ pub fn spread(wish: &Wish, seats: &[Seat], hosts: &mut [Host]) -> Vec<Step> {
         }
     }
     if wish.desired == Desired::Run {
-        for node in add(wish, seats, hosts, missing) {
-            steps.push(Step::Add { node });
-        }
+        steps.extend(add(wish, seats, hosts, missing, settings));
     }
     steps
 }
 
 /// On how many nodes it is to be, where that is a number.
 fn wanted(wish: &Wish) -> usize {
-    match wish.rules.node {
+    match wish.shape.rules.node {
         Some(_) => 1,
-        None => wish.rules.count.unwrap_or(1) as usize,
+        None => wish.shape.rules.count.unwrap_or(1) as usize,
     }
 }
 
 fn leaves(wish: &Wish, seat: &Seat, host: &Host) -> Option<Why> {
-    let rules = &wish.rules;
+    let rules = &wish.shape.rules;
     if wish.desired == Desired::Remove {
         Some(Why::Removed)
-    } else if !matches(rules, &host.offer) {
+    } else if !place::is_wanted(rules, &host.offer) {
         Some(Why::NoMatch)
     } else if host.is_draining && rules.node.is_none() && seat.standing != Standing::Settled {
         Some(Why::Drained)
@@ -175,14 +172,9 @@ fn leaves(wish: &Wish, seat: &Seat, host: &Host) -> Option<Why> {
     }
 }
 
-fn matches(rules: &PlacementRules, node: &NodeOffer) -> bool {
-    rules.node.as_ref().is_none_or(|asked| *asked == node.name)
-        && selector_matches(&rules.selector, &node.labels)
-}
-
 /// Whether no other node is needed for this one.
 fn counts(wish: &Wish, seat: &Seat, host: &Host) -> bool {
-    !host.is_away || wish.rules.node.is_some() || seat.standing == Standing::Settled
+    !host.is_away || wish.shape.rules.node.is_some() || seat.standing == Standing::Settled
 }
 
 /// Those that are too many: what is kept is what is reachable, up, not cordoned and newest.
@@ -198,7 +190,7 @@ fn surplus(wish: &Wish, kept: &[(&Seat, &Host)], wanted: usize) -> Vec<Placement
 }
 
 fn told(wish: &Wish, seat: &Seat, host: &Host) -> Desired {
-    let is_bound = wish.rules.node.is_some();
+    let is_bound = wish.shape.rules.node.is_some();
     match wish.desired {
         Desired::Run if is_bound && seat.standing == Standing::Settled => seat.desired,
         Desired::Run if is_bound && host.is_draining => Desired::Stop,
@@ -207,35 +199,37 @@ fn told(wish: &Wish, seat: &Seat, host: &Host) -> Desired {
     }
 }
 
-fn add(wish: &Wish, seats: &[Seat], hosts: &mut [Host], missing: usize) -> Vec<NodeId> {
-    let ask = ask(wish);
+fn add(
+    wish: &Wish,
+    seats: &[Seat],
+    hosts: &mut [Host],
+    missing: usize,
+    settings: &Settings,
+) -> Vec<Step> {
+    let shape = &wish.shape;
+    let mut taken: Vec<NodeId> = seats.iter().map(|seat| seat.node_id).collect();
     let mut added = Vec::new();
     while added.len() < missing {
         let best = hosts
             .iter_mut()
-            .filter(|host| {
-                let id = host.offer.id;
-                !added.contains(&id)
-                    && !seats.iter().any(|seat| seat.node_id == id)
-                    && place::fits(&ask, &host.offer)
-            })
-            .min_by_key(|host| {
-                (host.services, place::used_per_mille(&host.offer), host.offer.name.clone())
-            });
+            .filter(|host| !taken.contains(&host.offer.id) && place::fits(shape, &host.offer))
+            .min_by_key(|host| preference(host, shape, settings));
         let Some(host) = best else { break };
-        let used = &mut host.offer.used;
-        used.cores = used.cores.saturating_add(wish.resources.cores);
-        used.memory = used.memory.saturating_add(wish.resources.memory);
-        host.offer.runs += 1;
+        let Some(reservation) = place::reserve(&shape.resources, &host.offer) else { break };
+        host.offer.take(&reservation);
         host.services += 1;
-        added.push(host.offer.id);
+        taken.push(host.offer.id);
+        added.push(Step::Add { node: host.offer.id, reservation });
     }
     added
 }
 
-/// What a new placement asks of a node, for `place::reasons` too.
-pub fn ask(wish: &Wish) -> Ask {
-    Ask { workload_id: wish.workload_id, resources: wish.resources, rules: wish.rules.clone() }
+/// Smaller is better: preferences, then (where no strategy is asked for) the fewest services, then the
+/// strategy.
+fn preference(host: &Host, shape: &Shape, settings: &Settings) -> (u32, u64, (u64, u64), Name) {
+    let (preferences, key) = place::standing_key(&host.offer, shape, settings);
+    let services = if shape.rules.strategy.is_none() { host.services } else { 0 };
+    (preferences, services, key, host.offer.name.clone())
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ crate::labels! {
         AlreadyExists = "already-exists",
         /// The object is not in a state that allows this.
         Conflict = "conflict",
+        /// The project may not have that much; a larger quota, or waiting, helps.
+        QuotaExceeded = "quota-exceeded",
         /// `If-Match` names a generation that is not the current one.
         Stale = "stale",
         /// This change needs `If-Match`.

@@ -58,6 +58,26 @@ crate::labels! {
         TaskKillRequested = "task.kill-requested",
         /// A task was stopped on request.
         TaskKilled = "task.killed",
+        /// The kernel killed a task for memory.
+        TaskOom = "task.oom",
+        /// A task was stopped for others or for its node.
+        TaskStopped = "task.stopped",
+        /// A task is frozen on its node.
+        TaskPaused = "task.paused",
+        /// A task goes on after it was frozen.
+        TaskResumed = "task.resumed",
+        /// Somebody asked for a task to be frozen, or to go on.
+        TaskPauseRequested = "task.pause-requested",
+        /// A task is back in the queue, to be tried again.
+        TaskRetried = "task.retried",
+        /// A task waits for somebody to agree.
+        TaskApprovalRequested = "task.approval-requested",
+        /// Somebody did not agree to a task.
+        TaskRejected = "task.rejected",
+        /// A task array was submitted.
+        ArrayCreated = "array.created",
+        /// Somebody asked for a task array to be stopped.
+        ArrayKillRequested = "array.kill-requested",
         /// A task's node has been away for too long.
         TaskLost = "task.lost",
         /// A task that was thought lost was found again on its node.
@@ -119,6 +139,7 @@ crate::labels! {
         Project = "project",
         Server = "server",
         Task = "task",
+        TaskArray = "task-array",
         Token = "token",
         User = "user",
         WebSession = "web-session",

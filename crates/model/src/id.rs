@@ -56,6 +56,7 @@ macro_rules! ids {
 }
 
 ids! {
+    ArrayId = "task array",
     AuditEntryId = "audit entry",
     EventId = "event",
     JoinTokenId = "join token",

@@ -39,7 +39,7 @@ pub use error::{Code, Diagnostic, Error};
 pub use event::{Event, EventKind, NewEvent, ObjectKind, ObjectRef};
 pub use generation::{Freshness, Generation};
 pub use id::{
-    AuditEntryId, EventId, JoinTokenId, NodeId, OperationId, ParseIdError, PlacementId,
+    ArrayId, AuditEntryId, EventId, JoinTokenId, NodeId, OperationId, ParseIdError, PlacementId,
     PrincipalId, ProjectId, RunId, ServerId, TokenId, TypedId, WebSessionId, WorkloadId,
 };
 pub use name::{Labels, Name, ParseNameError, label_problem, selector_matches};
@@ -51,19 +51,22 @@ pub use operation::{
     Operation, OperationEvent, OperationOwner, OperationPlan, OperationState, Step, StepState,
 };
 pub use page::{Limit, Page};
-pub use project::{DEFAULT_PROJECT, Project};
+pub use project::{DEFAULT_PROJECT, Project, Quota};
 pub use quantity::{Bytes, Cores};
 pub use server::ServerRegistration;
 pub use spec::{
-    CatchUp, Check, Cron, CronError, CronField, Dependency, DependencyCondition, HealthCheck, Hook,
-    Hooks, HttpCheck, Limits, LogPolicy, Mode, ModeKind, OnUnhealthy, Overlap, PlacementRules,
-    PythonEntry, Resources, RestartOn, RestartPolicy, Runtime, Schedule, StopPolicy, StopSignal,
-    TcpCheck, WorkloadSpec, ZoneError,
+    After, AfterCondition, ArrayRange, Attribute, CatchUp, Check, Constraint, Container,
+    ContainerNetwork, Cron, CronError, CronField, Dependency, DependencyCondition, GpuRequest,
+    GpuShareSize, HealthCheck, Hook, Hooks, HttpCheck, Limits, LogPolicy, Mode, ModeKind, Mount,
+    NumaRequest, OnUnhealthy, Overlap, PlacementRules, PullPolicy, PythonEntry, QueueRules,
+    Resources, RestartOn, RestartPolicy, RetryOn, RetryPolicy, Runtime, Schedule, StopPolicy,
+    StopSignal, Strategy, Target, TcpCheck, WorkloadSpec, ZoneError, compare_versions,
+    image_problem,
 };
 pub use time::{ParseSpanError, Span, Timestamp};
 pub use usage::UsageSample;
 pub use workload::{
-    Assignment, Desired, Exit, ExitReason, Health, IllegalTransition, Origin, OutputStream, Phase,
+    Assignment, CpuSet, Desired, GangSeat, GpuHold, Reservation, TaskArray, TaskSeat, Exit, ExitReason, Health, IllegalTransition, Origin, OutputStream, Phase,
     Placement, PlacementStatus, Report, ReportState, Run, RunCause, RunEvent, RunState,
     RunStateKind, Service, StatusReport, TaskEvent, TaskState, TaskStateKind, Workload,
 };

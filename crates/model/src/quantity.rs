@@ -17,6 +17,9 @@ impl Cores {
     pub const fn millis(self) -> u32 {
         self.0
     }
+    pub const fn is_whole(self) -> bool {
+        self.0.is_multiple_of(1000)
+    }
     #[must_use]
     pub const fn saturating_sub(self, other: Cores) -> Cores {
         Cores(self.0.saturating_sub(other.0))
@@ -109,6 +112,9 @@ impl Bytes {
     ];
     pub const fn new(bytes: u64) -> Bytes {
         Bytes(bytes)
+    }
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
     }
     pub const fn mib(mib: u64) -> Bytes {
         Bytes(mib << 20)

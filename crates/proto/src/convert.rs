@@ -1,8 +1,8 @@
 //! Checked conversions between messages and model types.
 
 use hostler_model::{
-    Assignment, Exit, ExitReason, Generation, Origin, Report, ReportState, Span, StatusReport,
-    Timestamp,
+    Assignment, Exit, ExitReason, Generation, Origin, Report, ReportState, Reservation, Span,
+    StatusReport, TaskSeat, Timestamp,
 };
 
 use crate::v1;
@@ -32,6 +32,10 @@ pub fn assignment_to_message(placement: &Assignment) -> v1::DesiredPlacement {
         spec_json: serde_json::to_string(&placement.spec).expect("a spec always serialises"),
         grace_ms: placement.grace.map(Span::millis),
         revision: placement.revision.get(),
+        reservation_json: serde_json::to_string(&placement.reservation)
+            .expect("a reservation always serialises"),
+        array_id: placement.seat.map(|seat| seat.array.to_string()).unwrap_or_default(),
+        array_index: placement.seat.map(|seat| seat.index).unwrap_or_default(),
     }
 }
 
@@ -48,13 +52,34 @@ pub fn parse_assignment(message: v1::DesiredPlacement) -> Result<Assignment, Con
         spec: serde_json::from_str(&message.spec_json).map_err(|e| bad("spec_json")(&e))?,
         grace: message.grace_ms.map(Span::from_millis),
         revision: Generation::from_u64(message.revision),
+        reservation: parse_reservation(&message.reservation_json)?,
+        seat: parse_seat(&message.array_id, message.array_index)?,
     })
+}
+
+/// Servers of the version before say none.
+fn parse_reservation(text: &str) -> Result<Reservation, ConvertError> {
+    if text.is_empty() {
+        return Ok(Reservation::default());
+    }
+    serde_json::from_str(text).map_err(|e| bad("reservation_json")(&e))
+}
+
+fn parse_seat(array: &str, index: u32) -> Result<Option<TaskSeat>, ConvertError> {
+    if array.is_empty() {
+        return Ok(None);
+    }
+    let array = array.parse().map_err(|e| bad("array_id")(&e))?;
+    Ok(Some(TaskSeat { array, index }))
 }
 
 pub fn report_to_message(report: &Report) -> v1::Report {
     let state = match &report.state {
         ReportState::Running { pid, since } => {
             v1::report::State::Running(v1::Running { pid: *pid, since_micros: since.micros() })
+        }
+        ReportState::Paused { pid, since } => {
+            v1::report::State::Paused(v1::Running { pid: *pid, since_micros: since.micros() })
         }
         ReportState::Exited { started, pid, exit } => v1::report::State::Exited(v1::Exited {
             started_micros: started.map(Timestamp::micros),
@@ -85,6 +110,10 @@ pub fn parse_report(message: v1::Report) -> Result<Report, ConvertError> {
         v1::report::State::Running(running) => ReportState::Running {
             pid: running.pid,
             since: Timestamp::from_micros(running.since_micros),
+        },
+        v1::report::State::Paused(paused) => ReportState::Paused {
+            pid: paused.pid,
+            since: Timestamp::from_micros(paused.since_micros),
         },
         v1::report::State::Exited(exited) => ReportState::Exited {
             started: exited.started_micros.map(Timestamp::from_micros),

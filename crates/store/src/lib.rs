@@ -23,6 +23,7 @@ mod writer;
 mod dump;
 mod migrate;
 
+mod account;
 mod audit;
 mod event;
 mod idempotency;
@@ -40,10 +41,13 @@ mod service;
 mod service_placement;
 mod service_run;
 mod setting;
+mod task_after;
+mod task_array;
 mod token;
 mod web_session;
 mod workload;
 
+pub use account::{Account, Used};
 pub use audit::AuditFilter;
 pub use conn::{Conn, Reader, Tx};
 pub use error::{Cause, ConflictReason, Error};
@@ -52,15 +56,19 @@ pub use idempotency::Claim;
 pub use node::NodeFilter;
 pub use node_lease::{Attach, LeaseRenewal};
 pub use operation::OperationFilter;
-pub use placement::{FeedEntry, NodeUsage};
+pub use placement::{
+    FeedEntry, HeldPlacement, NodeUsage, ParticularHold, PlacedWords, ProjectUsage,
+};
 pub use run::RunContext;
 pub use service::ServiceFilter;
 pub use service_placement::ServicePlacement;
 pub use service_run::RUNS_KEPT;
 pub use stats::{Stats, TxStats};
 pub use store::{OpenOptions, Store};
+pub use task_after::Waiting;
+pub use task_array::{ArrayChange, ArrayStanding};
 pub use update::Update;
-pub use workload::WorkloadFilter;
+pub use workload::{QueueCursor, WorkloadFilter};
 
 /// Which database is behind a store. CockroachDB speaks PostgreSQL's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -41,6 +41,7 @@ macro_rules! version {
 const KNOWN: &[Version] = &[
     version!(1, "0001-initial", ["up1.sql", "up2.sql", "up3.sql", "up4.sql", "up5.sql"]),
     version!(2, "0002-workloads", ["up1.sql", "up2.sql", "up3.sql"]),
+    version!(3, "0003-tasks", ["up1.sql", "up2.sql", "up3.sql", "up4.sql", "up5.sql"]),
 ];
 
 /// BIGINT has integer affinity in SQLite, so this one table is spelled once.

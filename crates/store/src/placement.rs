@@ -1,17 +1,21 @@
 //! Placements: what each node should hold. The feed is what a server pushes to an agent: everything
 //! not yet released whose desired generation is newer than what the agent has.
 
+use std::sync::Arc;
+
 use hostler_model::{
-    Bytes, Cores, Generation, Name, NodeId, Placement, PlacementId, Resources, Timestamp,
-    WorkloadId, WorkloadSpec,
+    Bytes, Cores, Generation, Name, NodeId, Placement, PlacementId, ProjectId, Reservation,
+    TaskSeat, Timestamp, WorkloadId, WorkloadSpec,
 };
 
+use crate::select::Select;
 use crate::value::{Columns, Row, Value, params};
+use crate::workload::Specs;
 use crate::{Conn, Error, Tx, Update};
 
 macro_rules! columns {
     () => {
-        "placement.id, placement.workload_id, placement.project_id, placement.node_id, placement.run_id, placement.desired, placement.desired_generation, placement.stop_grace, placement.is_released, placement.revision, placement.status, placement.status_generation, placement.time_created, placement.time_modified"
+        "placement.id, placement.workload_id, placement.project_id, placement.node_id, placement.run_id, placement.desired, placement.desired_generation, placement.stop_grace, placement.cores_millis, placement.memory, placement.disk, placement.reservation, placement.is_released, placement.revision, placement.status, placement.status_generation, placement.time_created, placement.time_modified"
     };
 }
 pub(crate) use columns;
@@ -24,16 +28,57 @@ pub struct FeedEntry {
     pub revision: Generation,
     pub workload_name: Name,
     pub project_name: Name,
-    pub spec: WorkloadSpec,
+    pub spec: Arc<WorkloadSpec>,
+    pub seat: Option<TaskSeat>,
 }
 
-/// What the placements that are not released reserve on a node.
+/// What the plain placements that are not released reserve on a node: those that hold no particular
+/// cores or devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeUsage {
     pub node_id: NodeId,
     pub cores: Cores,
     pub memory: Bytes,
+    pub disk: Bytes,
     pub placements: u64,
+    /// When something was given to it last.
+    pub time_given: Timestamp,
+}
+
+/// What the placements that are not released reserve for a project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProjectUsage {
+    pub project_id: ProjectId,
+    /// In thousandths.
+    pub cores: u64,
+    pub memory: Bytes,
+}
+
+/// A task's placement with what it would take to push it away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldPlacement {
+    pub placement: Placement,
+    pub spec: Arc<WorkloadSpec>,
+    pub time_started: Option<Timestamp>,
+}
+
+/// Something that is placed, with the words that rules look at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlacedWords {
+    pub node_id: NodeId,
+    pub project_id: ProjectId,
+    /// The name of its array, or its own.
+    pub family: Name,
+    pub spec: Arc<WorkloadSpec>,
+}
+
+/// A placement that holds particular cores or devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParticularHold {
+    pub node_id: NodeId,
+    pub project_id: ProjectId,
+    pub workload_id: WorkloadId,
+    pub reservation: Reservation,
 }
 
 pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Placement, Error> {
@@ -46,6 +91,7 @@ pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Placement, Error>
         desired: columns.parse()?,
         desired_generation: columns.generation()?,
         stop_grace: columns.opt_parse()?,
+        reservation: reservation(columns)?,
         is_released: columns.flag()?,
         revision: columns.generation()?,
         status: columns.opt_json()?,
@@ -53,6 +99,18 @@ pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Placement, Error>
         time_created: columns.time()?,
         time_modified: columns.time()?,
     })
+}
+
+fn reservation(columns: &mut Columns<'_>) -> Result<Reservation, Error> {
+    let cores = Cores::from_millis(columns.small()?);
+    let (memory, disk) = (Bytes::new(columns.number()?), Bytes::new(columns.number()?));
+    let particular: Option<Reservation> = columns.opt_json()?;
+    Ok(Reservation { cores, memory, disk, ..particular.unwrap_or_default() })
+}
+
+/// What there is beyond the amounts, which have columns of their own.
+pub(crate) fn particular(reservation: &Reservation) -> Value {
+    Value::json_opt(reservation.is_particular().then_some(reservation))
 }
 
 fn decode(row: &Row) -> Result<Placement, Error> {
@@ -99,9 +157,10 @@ impl Conn {
         let sql = concat!(
             "SELECT ",
             columns!(),
-            ", workload.revision, workload.name, project.name, workload.spec FROM placement JOIN workload ON workload.id = placement.workload_id JOIN project ON project.id = placement.project_id WHERE placement.node_id = $1 AND placement.desired_generation > $2 AND placement.is_released = FALSE ORDER BY placement.desired_generation, placement.id LIMIT $3"
+            ", workload.revision, workload.name, project.name, COALESCE(task_array.spec, workload.spec), workload.array_id, workload.array_index FROM placement JOIN workload ON workload.id = placement.workload_id JOIN project ON project.id = placement.project_id LEFT JOIN task_array ON task_array.id = workload.array_id WHERE placement.node_id = $1 AND placement.desired_generation > $2 AND placement.is_released = FALSE ORDER BY placement.desired_generation, placement.id LIMIT $3"
         );
         let rows = self.query(sql, params![node, after, limit]).await?;
+        let mut specs = Specs::default();
         rows.iter()
             .map(|row| {
                 let mut columns = row.columns("placement feed");
@@ -110,7 +169,8 @@ impl Conn {
                     revision: columns.generation()?,
                     workload_name: columns.parse()?,
                     project_name: columns.parse()?,
-                    spec: columns.json()?,
+                    spec: specs.read(&mut columns)?,
+                    seat: crate::workload::seat(&mut columns)?,
                 })
             })
             .collect()
@@ -120,7 +180,7 @@ impl Conn {
     pub async fn placement_usage(&mut self) -> Result<Vec<NodeUsage>, Error> {
         let rows = self
             .query(
-                "SELECT node_id, CAST(SUM(cores_millis) AS BIGINT), CAST(SUM(memory) AS BIGINT), COUNT(*) FROM placement WHERE is_released = FALSE GROUP BY node_id ORDER BY node_id",
+                "SELECT node_id, CAST(SUM(cores_millis) AS BIGINT), CAST(SUM(memory) AS BIGINT), CAST(SUM(disk) AS BIGINT), COUNT(*), MAX(time_created) FROM placement WHERE is_released = FALSE AND reservation IS NULL GROUP BY node_id ORDER BY node_id",
                 Vec::new(),
             )
             .await?;
@@ -131,7 +191,112 @@ impl Conn {
                     node_id: columns.parse()?,
                     cores: Cores::from_millis(u32::try_from(columns.number()?).unwrap_or(u32::MAX)),
                     memory: Bytes::new(columns.number()?),
+                    disk: Bytes::new(columns.number()?),
                     placements: columns.number()?,
+                    time_given: columns.time()?,
+                })
+            })
+            .collect()
+    }
+
+    /// Projects without placements are left out.
+    pub async fn placement_usage_by_project(&mut self) -> Result<Vec<ProjectUsage>, Error> {
+        let rows = self
+            .query(
+                "SELECT project_id, CAST(SUM(cores_millis) AS BIGINT), CAST(SUM(memory) AS BIGINT) FROM placement WHERE is_released = FALSE GROUP BY project_id ORDER BY project_id",
+                Vec::new(),
+            )
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let mut columns = row.columns("placement");
+                Ok(ProjectUsage {
+                    project_id: columns.parse()?,
+                    cores: columns.number()?,
+                    memory: Bytes::new(columns.number()?),
+                })
+            })
+            .collect()
+    }
+
+    /// What services hold, by node: it does not end by itself. Plain ones are added up.
+    pub async fn placement_lasting(&mut self) -> Result<Vec<(NodeId, Reservation)>, Error> {
+        let rows = self
+            .query(
+                "SELECT node_id, CAST(SUM(cores_millis) AS BIGINT), CAST(SUM(memory) AS BIGINT), CAST(SUM(disk) AS BIGINT), reservation FROM placement WHERE run_id IS NULL AND is_released = FALSE GROUP BY node_id, reservation ORDER BY node_id",
+                Vec::new(),
+            )
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let mut columns = row.columns("placement");
+                Ok((columns.parse()?, reservation(&mut columns)?))
+            })
+            .collect()
+    }
+
+    /// What is placed of tasks, with what it would take to push it away.
+    pub async fn placement_held(&mut self) -> Result<Vec<HeldPlacement>, Error> {
+        let head = concat!(
+            "SELECT ",
+            columns!(),
+            ", COALESCE(task_array.spec, workload.spec), run.time_started FROM placement JOIN workload ON workload.id = placement.workload_id JOIN run ON run.id = placement.run_id LEFT JOIN task_array ON task_array.id = workload.array_id"
+        );
+        let (sql, params) = Select::new(head)
+            .and("placement.is_released = FALSE")
+            .and("placement.run_id IS NOT NULL")
+            .first("placement.id", u64::from(u32::MAX));
+        let rows = self.query(sql, params).await?;
+        let mut specs = Specs::default();
+        rows.iter()
+            .map(|row| {
+                let mut columns = row.columns("placement");
+                Ok(HeldPlacement {
+                    placement: decode_from(&mut columns)?,
+                    spec: specs.read(&mut columns)?,
+                    time_started: columns.opt_time()?,
+                })
+            })
+            .collect()
+    }
+
+    /// What is placed where, with the words that rules look at.
+    pub async fn placement_words(&mut self) -> Result<Vec<PlacedWords>, Error> {
+        let head = "SELECT placement.node_id, placement.project_id, COALESCE(task_array.name, workload.name), COALESCE(task_array.spec, workload.spec) FROM placement JOIN workload ON workload.id = placement.workload_id LEFT JOIN task_array ON task_array.id = workload.array_id";
+        let (sql, params) = Select::new(head)
+            .and("placement.is_released = FALSE")
+            .first("placement.id", u64::from(u32::MAX));
+        let rows = self.query(sql, params).await?;
+        let mut specs = Specs::default();
+        rows.iter()
+            .map(|row| {
+                let mut columns = row.columns("placement");
+                Ok(PlacedWords {
+                    node_id: columns.parse()?,
+                    project_id: columns.parse()?,
+                    family: columns.parse()?,
+                    spec: specs.read(&mut columns)?,
+                })
+            })
+            .collect()
+    }
+
+    /// Everything that holds particular cores or devices, or sits in a gang.
+    pub async fn placement_particular(&mut self) -> Result<Vec<ParticularHold>, Error> {
+        let rows = self
+            .query(
+                "SELECT node_id, project_id, workload_id, cores_millis, memory, disk, reservation FROM placement WHERE is_released = FALSE AND reservation IS NOT NULL ORDER BY node_id, id",
+                Vec::new(),
+            )
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let mut columns = row.columns("placement");
+                Ok(ParticularHold {
+                    node_id: columns.parse()?,
+                    project_id: columns.parse()?,
+                    workload_id: columns.parse()?,
+                    reservation: reservation(&mut columns)?,
                 })
             })
             .collect()
@@ -139,14 +304,10 @@ impl Conn {
 }
 
 impl Tx<'_> {
-    /// Inserts placements with what each reserves on its node.
-    pub async fn placement_insert_batch(
-        &mut self,
-        placements: &[(Placement, Resources)],
-    ) -> Result<(), Error> {
+    pub async fn placement_insert_batch(&mut self, placements: &[Placement]) -> Result<(), Error> {
         let rows = placements
             .iter()
-            .map(|(p, resources)| {
+            .map(|p| {
                 params![
                     p.id,
                     p.workload_id,
@@ -162,13 +323,15 @@ impl Tx<'_> {
                     p.status_generation,
                     p.time_created,
                     p.time_modified,
-                    resources.cores.millis(),
-                    resources.memory
+                    p.reservation.cores.millis(),
+                    p.reservation.memory,
+                    p.reservation.disk,
+                    particular(&p.reservation)
                 ]
             })
             .collect();
         self.insert_many(
-            "INSERT INTO placement (id, workload_id, project_id, node_id, run_id, desired, desired_generation, stop_grace, is_released, revision, status, status_generation, time_created, time_modified, cores_millis, memory)",
+            "INSERT INTO placement (id, workload_id, project_id, node_id, run_id, desired, desired_generation, stop_grace, is_released, revision, status, status_generation, time_created, time_modified, cores_millis, memory, disk, reservation)",
             rows,
         )
         .await?;

@@ -4,12 +4,12 @@
 use hostler_model::{Generation, Limit, Name, Page, Project, ProjectId};
 
 use crate::select::Select;
-use crate::value::{Row, params};
+use crate::value::{Row, Value, params};
 use crate::{Conn, Error, Tx, Update};
 
 macro_rules! columns {
     () => {
-        "id, name, description, generation, time_created, time_modified"
+        "id, name, description, quota, weight, generation, time_created, time_modified"
     };
 }
 
@@ -21,6 +21,8 @@ fn decode(row: &Row) -> Result<Project, Error> {
         id: columns.parse()?,
         name: columns.parse()?,
         description: columns.text()?,
+        quota: columns.json()?,
+        weight: columns.small()?,
         generation: columns.generation()?,
         time_created: columns.time()?,
         time_modified: columns.time()?,
@@ -59,15 +61,26 @@ impl Conn {
     }
 }
 
+impl Conn {
+    /// Every project: for the reconciler that shares the fleet between them.
+    pub async fn project_list_all(&mut self) -> Result<Vec<Project>, Error> {
+        let sql = concat!("SELECT ", columns!(), " FROM project ORDER BY id");
+        let rows = self.query(sql, Vec::new()).await?;
+        rows.iter().map(decode).collect()
+    }
+}
+
 impl Tx<'_> {
     /// `Error::Conflict` when the name is taken.
     pub async fn project_insert(&mut self, project: &Project) -> Result<(), Error> {
         self.execute(
-            concat!("INSERT INTO project (", columns!(), ") VALUES ($1, $2, $3, $4, $5, $6)"),
+            concat!("INSERT INTO project (", columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"),
             params![
                 project.id,
                 &project.name,
                 &project.description,
+                Value::json(&project.quota),
+                project.weight,
                 project.generation,
                 project.time_created,
                 project.time_modified
@@ -84,12 +97,14 @@ impl Tx<'_> {
         expected: Generation,
     ) -> Result<Update, Error> {
         self.conditional(
-            "UPDATE project SET name = $3, description = $4, generation = $5, time_modified = $6 WHERE id = $1 AND generation = $2",
+            "UPDATE project SET name = $3, description = $4, quota = $5, weight = $6, generation = $7, time_modified = $8 WHERE id = $1 AND generation = $2",
             params![
                 project.id,
                 expected,
                 &project.name,
                 &project.description,
+                Value::json(&project.quota),
+                project.weight,
                 expected.next(),
                 project.time_modified
             ],
@@ -120,6 +135,7 @@ impl Tx<'_> {
             return Err(Error::in_use("project"));
         }
         for sql in [
+            "DELETE FROM task_array WHERE project_id = $1",
             "DELETE FROM role_binding WHERE scope = $1",
             "DELETE FROM token WHERE project_id = $1",
             "DELETE FROM project WHERE id = $1",

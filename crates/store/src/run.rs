@@ -9,6 +9,7 @@ use crate::conn::CHUNK;
 use crate::select::Select;
 use crate::update::all_saved;
 use crate::value::{Columns, Row, Value, params};
+use crate::workload::Specs;
 use crate::{Conn, Error, Tx, Update};
 
 macro_rules! columns {
@@ -74,6 +75,7 @@ impl Conn {
     /// left out.
     pub async fn run_context(&mut self, ids: &[RunId]) -> Result<Vec<RunContext>, Error> {
         let mut found = Vec::with_capacity(ids.len());
+        let mut specs = Specs::default();
         for chunk in ids.chunks(CHUNK) {
             let head = concat!(
                 "SELECT ",
@@ -82,7 +84,8 @@ impl Conn {
                 crate::placement::columns!(),
                 ", ",
                 crate::workload::columns!(),
-                " FROM run JOIN placement ON placement.id = run.placement_id JOIN workload ON workload.id = run.workload_id"
+                " FROM run JOIN placement ON placement.id = run.placement_id JOIN workload ON workload.id = run.workload_id",
+                crate::workload::joined!()
             );
             let (sql, params) = Select::new(head)
                 .and_in("run.id", chunk.iter().copied())
@@ -93,7 +96,7 @@ impl Conn {
                 found.push(RunContext {
                     run: decode_from(&mut columns)?,
                     placement: crate::placement::decode_from(&mut columns)?,
-                    workload: crate::workload::decode_from(&mut columns)?,
+                    workload: crate::workload::decode_from(&mut columns, &mut specs)?,
                 });
             }
         }
@@ -114,9 +117,10 @@ impl Conn {
         rows.iter().map(decode).collect()
     }
 
-    /// Runs of tasks that a node still owes an end: assigned or running.
+    /// Runs of tasks that a node still owes an end: assigned, running or paused.
     pub async fn run_unsettled_on(&mut self, node: NodeId) -> Result<Vec<Run>, Error> {
-        self.run_on(node, &[RunStateKind::Assigned, RunStateKind::Running]).await
+        let open = [RunStateKind::Assigned, RunStateKind::Running, RunStateKind::Paused];
+        self.run_on(node, &open).await
     }
 
     /// Runs that were assigned before `time` and have not been heard of since, oldest first.

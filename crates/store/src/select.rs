@@ -62,6 +62,18 @@ impl Select {
         self
     }
 
+    /// After a row in an order that falls by the first column and rises by the second.
+    pub(crate) fn and_after(
+        mut self,
+        (falling, first): (&str, impl Into<Value>),
+        (rising, second): (&str, impl Into<Value>),
+    ) -> Select {
+        let a = self.param(first);
+        let b = self.param(second);
+        let text = format!("({falling} < ${a} OR ({falling} = ${a} AND {rising} > ${b}))");
+        self.and(&text)
+    }
+
     /// The column is one of `values`; an empty list matches nothing.
     pub(crate) fn and_in<V: Into<Value>>(
         mut self,
@@ -82,6 +94,11 @@ impl Select {
     /// Adds the order and a limit one larger than asked, so that the page knows whether there is more.
     pub(crate) fn page(self, order: &str, limit: Limit) -> (String, Vec<Value>) {
         self.first(order, u64::from(limit.get()) + 1)
+    }
+
+    /// As it is: for counts and sums.
+    pub(crate) fn unordered(self) -> (String, Vec<Value>) {
+        (self.text, self.params)
     }
 
     /// Adds the order and a limit.

@@ -5,12 +5,11 @@
 use std::collections::BTreeMap;
 
 use hostler_model::{
-    Generation, Name, NodeId, Placement, PlacementId, PlacementStatus, Resources, Timestamp,
-    WorkloadId,
+    Generation, Name, NodeId, Placement, PlacementId, PlacementStatus, Timestamp, WorkloadId,
 };
 
 use crate::conn::CHUNK;
-use crate::placement::{columns, decode_from};
+use crate::placement::{columns, decode_from, particular};
 use crate::select::Select;
 use crate::value::{Row, Value, params};
 use crate::{Conn, Error, Tx};
@@ -133,28 +132,30 @@ impl Tx<'_> {
     /// desired state, its generation, revision and what is reserved.
     pub async fn service_placement_save_batch(
         &mut self,
-        placements: &[(Placement, Resources)],
+        placements: &[Placement],
     ) -> Result<(), Error> {
         let rows = placements
             .iter()
-            .map(|(p, resources)| {
+            .map(|p| {
                 params![
                     p.id,
                     p.desired.label(),
                     p.desired_generation,
                     p.revision,
                     p.time_modified,
-                    resources.cores.millis(),
-                    resources.memory
+                    p.reservation.cores.millis(),
+                    p.reservation.memory,
+                    p.reservation.disk,
+                    particular(&p.reservation)
                 ]
             })
             .collect();
         let saved = self
             .update_many(
                 "placement",
-                "desired = v.column2, desired_generation = v.column3, revision = v.column4, time_modified = v.column5, cores_millis = v.column6, memory = v.column7",
+                "desired = v.column2, desired_generation = v.column3, revision = v.column4, time_modified = v.column5, cores_millis = v.column6, memory = v.column7, disk = v.column8, reservation = v.column9",
                 "placement.desired_generation < v.column3 AND placement.is_released = FALSE",
-                &["TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT"],
+                &["TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "BIGINT", "TEXT"],
                 rows,
             )
             .await?;

@@ -7,7 +7,7 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use hostler_model::{
-    Bytes, Generation, JoinTokenId, Name, NodeId, OperationId, PlacementId, PrincipalId, ProjectId,
+    ArrayId, Bytes, Generation, JoinTokenId, Name, NodeId, OperationId, PlacementId, PrincipalId, ProjectId,
     RunId, ServerId, Span, Timestamp, TokenId, WebSessionId, WorkloadId,
 };
 use serde::Serialize;
@@ -136,6 +136,7 @@ macro_rules! id_values {
     )+};
 }
 id_values!(
+    ArrayId,
     JoinTokenId,
     NodeId,
     OperationId,
@@ -218,6 +219,11 @@ impl Columns<'_> {
 
     pub(crate) fn json<T: DeserializeOwned>(&mut self) -> Result<T, Error> {
         serde_json::from_str(&self.text()?).map_err(|e| self.bad(e))
+    }
+
+    /// A document whose text was read just now.
+    pub(crate) fn document<T: DeserializeOwned>(&self, text: &str) -> Result<T, Error> {
+        serde_json::from_str(text).map_err(|e| self.bad(e))
     }
 
     pub(crate) fn opt_json<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Error> {

@@ -1,26 +1,43 @@
 //! Tasks. The state is stored twice over: its label in a column that queries ask about, and the whole
 //! of it, with its data, as a document.
 //!
+//! A task of an array has its spec there; equal specs are read once for a whole list.
+//!
 //! Services share the table (and so the names), but no query here sees them: they are of another kind,
 //! and in no state that a task can be in.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use hostler_model::{
-    Generation, Limit, Name, Page, ProjectId, TaskStateKind, Timestamp, Workload, WorkloadId,
+    ArrayId, Generation, Limit, Name, Page, ProjectId, TaskSeat, TaskStateKind, Timestamp,
+    Workload, WorkloadId, WorkloadSpec,
 };
 
+use crate::conn::CHUNK;
 use crate::select::Select;
 use crate::value::{Columns, Row, Value, params};
 use crate::{Conn, Error, Tx, Update};
 
 macro_rules! columns {
     () => {
-        "workload.id, workload.project_id, workload.name, workload.spec, workload.desired, workload.state_detail, workload.generation, workload.created_by, workload.time_created, workload.time_modified, workload.time_ended"
+        "workload.id, workload.project_id, workload.name, COALESCE(task_array.spec, workload.spec), workload.desired, workload.state_detail, workload.array_id, workload.array_index, workload.attempts, workload.time_ready, workload.time_give_up, workload.generation, workload.created_by, workload.time_created, workload.time_modified, workload.time_ended"
     };
 }
 pub(crate) use columns;
 
-/// The same, as an insert names them.
-const INSERT: &str = "INSERT INTO workload (id, project_id, name, spec, desired, state_detail, generation, created_by, time_created, time_modified, time_ended, state)";
+/// What the columns are read from, after the table `workload` itself.
+macro_rules! joined {
+    () => {
+        " LEFT JOIN task_array ON task_array.id = workload.array_id"
+    };
+}
+pub(crate) use joined;
+
+const SELECT: &str = concat!("SELECT ", columns!(), " FROM workload", joined!());
+
+/// As an insert names them.
+const INSERT: &str = "INSERT INTO workload (id, project_id, name, spec, desired, state_detail, priority, array_id, array_index, attempts, time_ready, time_give_up, generation, created_by, time_created, time_modified, time_ended, state)";
 
 const PROBE: &str = "SELECT generation FROM workload WHERE id = $1";
 
@@ -32,16 +49,53 @@ pub struct WorkloadFilter<'a> {
     /// Only in these states; empty is all of them.
     pub states: &'a [TaskStateKind],
     pub name_prefix: Option<&'a str>,
+    pub array: Option<ArrayId>,
 }
 
-pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Workload, Error> {
+/// A place in a project's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueCursor {
+    pub priority: i32,
+    pub id: WorkloadId,
+}
+
+impl QueueCursor {
+    pub fn of(task: &Workload) -> QueueCursor {
+        QueueCursor { priority: task.spec.queue.priority, id: task.id }
+    }
+}
+
+/// Specs that were read already, by their text.
+#[derive(Default)]
+pub(crate) struct Specs(HashMap<String, Arc<WorkloadSpec>>);
+
+impl Specs {
+    pub(crate) fn read(&mut self, columns: &mut Columns<'_>) -> Result<Arc<WorkloadSpec>, Error> {
+        let text = columns.text()?;
+        if let Some(known) = self.0.get(&text) {
+            return Ok(known.clone());
+        }
+        let spec: Arc<WorkloadSpec> = Arc::new(columns.document(&text)?);
+        self.0.insert(text, spec.clone());
+        Ok(spec)
+    }
+}
+
+pub(crate) fn decode_from(
+    columns: &mut Columns<'_>,
+    specs: &mut Specs,
+) -> Result<Workload, Error> {
     Ok(Workload {
         id: columns.parse()?,
         project_id: columns.parse()?,
         name: columns.parse()?,
-        spec: columns.json()?,
+        spec: specs.read(columns)?,
         desired: columns.parse()?,
         state: columns.json()?,
+        seat: seat(columns)?,
+        attempts: columns.small()?,
+        time_ready: columns.opt_time()?,
+        time_give_up: columns.opt_time()?,
         generation: columns.generation()?,
         created_by: columns.parse()?,
         time_created: columns.time()?,
@@ -50,17 +104,33 @@ pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Workload, Error> 
     })
 }
 
+pub(crate) fn seat(columns: &mut Columns<'_>) -> Result<Option<TaskSeat>, Error> {
+    let array: Option<ArrayId> = columns.opt_parse()?;
+    let index = columns.opt_int()?;
+    Ok(array.zip(index).map(|(array, index)| TaskSeat {
+        array,
+        index: u32::try_from(index).unwrap_or(u32::MAX),
+    }))
+}
+
 fn decode(row: &Row) -> Result<Workload, Error> {
-    decode_from(&mut row.columns("workload"))
+    decode_from(&mut row.columns("workload"), &mut Specs::default())
 }
 
 fn decode_all(rows: &[Row]) -> Result<Vec<Workload>, Error> {
-    rows.iter().map(decode).collect()
+    let mut specs = Specs::default();
+    rows.iter().map(|row| decode_from(&mut row.columns("workload"), &mut specs)).collect()
 }
 
 impl Conn {
     pub async fn workload_get(&mut self, id: WorkloadId) -> Result<Option<Workload>, Error> {
-        let sql = concat!("SELECT ", columns!(), " FROM workload WHERE id = $1 AND kind = 'task'");
+        let sql = concat!(
+            "SELECT ",
+            columns!(),
+            " FROM workload",
+            joined!(),
+            " WHERE workload.id = $1 AND workload.kind = 'task'"
+        );
         let row = self.query_one(sql, params![id]).await?;
         row.as_ref().map(decode).transpose()
     }
@@ -73,7 +143,9 @@ impl Conn {
         let sql = concat!(
             "SELECT ",
             columns!(),
-            " FROM workload WHERE project_id = $1 AND name = $2 AND kind = 'task'"
+            " FROM workload",
+            joined!(),
+            " WHERE workload.project_id = $1 AND workload.name = $2 AND workload.kind = 'task'"
         );
         let row = self.query_one(sql, params![project, name]).await?;
         row.as_ref().map(decode).transpose()
@@ -86,37 +158,118 @@ impl Conn {
         after: Option<&str>,
         limit: Limit,
     ) -> Result<Page<Workload>, Error> {
-        let mut select = Select::new(concat!("SELECT ", columns!(), " FROM workload"))
-            .and("workload.kind = 'task'");
+        let mut select = Select::new(SELECT)
+            .and("workload.kind = 'task'")
+            .and_some("workload.array_id =", filter.array);
         if let Some(projects) = filter.projects {
-            select = select.and_in("project_id", projects.iter().copied());
+            select = select.and_in("workload.project_id", projects.iter().copied());
         }
         if !filter.states.is_empty() {
-            select = select.and_in("state", filter.states.iter().map(|s| s.label()));
+            select = select.and_in("workload.state", filter.states.iter().map(|s| s.label()));
         }
         if let Some(prefix) = filter.name_prefix {
             // No character of a name sorts after `z`.
             let end = format!("{prefix}{{");
-            select = select.and_value("name >=", prefix).and_value("name <", end.as_str());
+            select = select
+                .and_value("workload.name >=", prefix)
+                .and_value("workload.name <", end.as_str());
         }
-        let (sql, params) = select.and_some("id <", after).page("id DESC", limit);
+        let (sql, params) =
+            select.and_some("workload.id <", after).page("workload.id DESC", limit);
         let rows = self.query(sql, params).await?;
         let workloads = decode_all(&rows)?;
         Ok(Page::from_rows(workloads, limit, |w| w.id.to_string()))
     }
 
-    /// What waits for a node, oldest first, after the one with the id `after`.
-    pub async fn workload_pending(
+    /// Projects in which something waits for a node.
+    pub async fn workload_queue_projects(&mut self) -> Result<Vec<ProjectId>, Error> {
+        let mut projects: Vec<ProjectId> = Vec::new();
+        loop {
+            // One step of the index each, however long the queues are.
+            let (sql, params) = Select::new("SELECT workload.project_id FROM workload")
+                .and("workload.state = 'pending'")
+                .and_some("workload.project_id >", projects.last().copied())
+                .first("workload.project_id", 1);
+            match self.query_one(sql, params).await? {
+                Some(row) => projects.push(row.columns("workload").parse()?),
+                None => return Ok(projects),
+            }
+        }
+    }
+
+    /// What waits for a node in a project and may be placed: by priority, then the oldest first.
+    pub async fn workload_queue(
         &mut self,
-        after: Option<WorkloadId>,
+        project: ProjectId,
+        ready: Timestamp,
+        after: Option<QueueCursor>,
         limit: u32,
     ) -> Result<Vec<Workload>, Error> {
-        let (sql, params) = Select::new(concat!("SELECT ", columns!(), " FROM workload"))
+        let mut select = Select::new(SELECT)
             .and("workload.state = 'pending'")
-            .and_some("workload.id >", after)
-            .first("workload.id", u64::from(limit));
+            .and_value("workload.project_id =", project)
+            .and_value("workload.time_ready <=", ready);
+        if let Some(QueueCursor { priority, id }) = after {
+            select = select.and_after(
+                ("workload.priority", i64::from(priority)),
+                ("workload.id", id),
+            );
+        }
+        let (sql, params) = select.first("workload.priority DESC, workload.id", u64::from(limit));
         let rows = self.query(sql, params).await?;
         decode_all(&rows)
+    }
+
+    /// When the next task that waits may be placed, if that is after `now`.
+    pub async fn workload_next_ready(
+        &mut self,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, Error> {
+        let row = self
+            .query_one(
+                "SELECT MIN(time_ready) FROM workload WHERE state = 'pending' AND time_ready > $1",
+                params![now],
+            )
+            .await?;
+        row.map_or(Ok(None), |row| row.columns("workload").opt_time())
+    }
+
+    /// What waits though it should have been placed before `now`.
+    pub async fn workload_overdue(
+        &mut self,
+        now: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<Workload>, Error> {
+        let (sql, params) = Select::new(SELECT)
+            .and("workload.state = 'pending'")
+            .and_value("workload.time_give_up <=", now)
+            .first("workload.time_give_up, workload.id", u64::from(limit));
+        let rows = self.query(sql, params).await?;
+        decode_all(&rows)
+    }
+
+    /// These tasks, in no particular order; those that are not there are left out.
+    pub async fn workload_get_batch(&mut self, ids: &[WorkloadId]) -> Result<Vec<Workload>, Error> {
+        let mut found = Vec::with_capacity(ids.len());
+        for chunk in ids.chunks(CHUNK) {
+            let (sql, params) = Select::new(SELECT)
+                .and_in("workload.id", chunk.iter().copied())
+                .and("workload.kind = 'task'")
+                .first("workload.id", CHUNK as u64);
+            found.extend(decode_all(&self.query(sql, params).await?)?);
+        }
+        Ok(found)
+    }
+
+    /// How many tasks of a project have not ended.
+    pub async fn workload_count_open(&mut self, project: ProjectId) -> Result<u64, Error> {
+        let open = TaskStateKind::ALL.iter().filter(|state| !state.is_settled());
+        let (sql, params) = Select::new("SELECT COUNT(*) FROM workload")
+            .and_value("project_id =", project)
+            .and_in("state", open.map(|state| state.label()))
+            .unordered();
+        let row = self.query_one(sql, params).await?;
+        row.map_or(Ok(0), |row| row.columns("workload").number())
     }
 
     /// States nothing is in are left out.
@@ -162,9 +315,15 @@ impl Tx<'_> {
                     w.id,
                     w.project_id,
                     &w.name,
-                    Value::json(&w.spec),
+                    own_spec(w),
                     w.desired.label(),
                     Value::json(&w.state),
+                    i64::from(w.spec.queue.priority),
+                    w.seat.map(|seat| seat.array),
+                    Value::Int(w.seat.map(|seat| i64::from(seat.index))),
+                    w.attempts,
+                    w.time_ready,
+                    w.time_give_up,
                     w.generation,
                     w.created_by,
                     w.time_created,
@@ -185,7 +344,7 @@ impl Tx<'_> {
         expected: Generation,
     ) -> Result<Update, Error> {
         self.conditional(
-            "UPDATE workload SET desired = $3, state = $4, state_detail = $5, generation = $6, time_modified = $7, time_ended = $8 WHERE id = $1 AND generation = $2",
+            "UPDATE workload SET desired = $3, state = $4, state_detail = $5, generation = $6, time_modified = $7, time_ended = $8, attempts = $9, time_ready = $10, time_give_up = $11 WHERE id = $1 AND generation = $2",
             params![
                 workload.id,
                 expected,
@@ -194,7 +353,10 @@ impl Tx<'_> {
                 Value::json(&workload.state),
                 expected.next(),
                 workload.time_modified,
-                workload.time_ended
+                workload.time_ended,
+                workload.attempts,
+                workload.time_ready,
+                workload.time_give_up
             ],
             PROBE,
             workload.id,
@@ -215,16 +377,22 @@ impl Tx<'_> {
                     Value::json(&w.state),
                     w.generation,
                     w.time_modified,
-                    w.time_ended
+                    w.time_ended,
+                    w.attempts,
+                    w.time_ready,
+                    w.time_give_up
                 ]
             })
             .collect();
         let saved = self
             .update_many(
                 "workload",
-                "desired = v.column2, state = v.column3, state_detail = v.column4, generation = v.column5, time_modified = v.column6, time_ended = v.column7",
+                "desired = v.column2, state = v.column3, state_detail = v.column4, generation = v.column5, time_modified = v.column6, time_ended = v.column7, attempts = v.column8, time_ready = v.column9, time_give_up = v.column10",
                 "workload.generation + 1 = v.column5",
-                &["TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT"],
+                &[
+                    "TEXT", "TEXT", "TEXT", "TEXT", "BIGINT", "BIGINT", "BIGINT", "BIGINT",
+                    "BIGINT", "BIGINT",
+                ],
                 rows,
             )
             .await?;
@@ -249,6 +417,7 @@ impl Tx<'_> {
             return Ok(Update::Stale { current });
         }
         for sql in [
+            "DELETE FROM task_after WHERE task_id = $1",
             "DELETE FROM run WHERE workload_id = $1",
             "DELETE FROM placement WHERE workload_id = $1",
             "DELETE FROM workload WHERE id = $1",
@@ -256,5 +425,13 @@ impl Tx<'_> {
             self.execute(sql, params![id]).await?;
         }
         Ok(Update::Updated)
+    }
+}
+
+/// The spec, unless its array has it.
+fn own_spec(workload: &Workload) -> Value {
+    match workload.seat {
+        Some(_) => Value::from(""),
+        None => Value::json(workload.spec.as_ref()),
     }
 }

@@ -37,6 +37,23 @@ fn parse_mounts(text: &str) -> Mounts {
     mounts
 }
 
+/// Where a process is, from what `/proc/PID/cgroup` says: in the hierarchies of version 1 where those
+/// have the controllers, else in that of version 2.
+pub fn places(text: &str, mounts: &Mounts) -> Vec<PathBuf> {
+    let below = |mount: &Path, path: &str| mount.join(path.trim_start_matches('/'));
+    let lines = || text.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
+    if !mounts.old.is_empty() {
+        let of = |name: &str| {
+            lines().find(|(names, _)| names.split(',').any(|one| one == name)).map(|(_, path)| path)
+        };
+        let old = mounts.old.iter().filter_map(|(name, mount)| Some(below(mount, of(name)?)));
+        return old.collect();
+    }
+    let unified = mounts.unified.iter();
+    let own = || lines().find(|(names, _)| names.is_empty()).map(|(_, path)| path);
+    unified.filter_map(|mount| Some(below(mount, own()?))).collect()
+}
+
 /// Where this process and its siblings go, so that their cgroup can hand controllers down.
 pub const LEAF: &str = "agent";
 
@@ -110,6 +127,18 @@ mod tests {
         assert_eq!(found.unified.as_deref(), Some(Path::new("/sys/fs/cgroup")));
         assert!(found.old.is_empty());
         assert_eq!(parse_mounts("nonsense\n1 2 - \n"), Mounts::default());
+    }
+
+    #[test]
+    fn a_process_is_found_where_its_controllers_are() {
+        let text = "9:name=systemd:/d/x\n5:cpu,cpuacct:/d/c\n4:memory:/d/x\n0::/elsewhere\n";
+        let old = |name: &str| (name.to_owned(), PathBuf::from(format!("/c/{name}")));
+        let hybrid = Mounts { unified: Some("/u".into()), old: vec![old("memory"), old("cpu")] };
+        let found = [PathBuf::from("/c/memory/d/x"), PathBuf::from("/c/cpu/d/c")];
+        assert_eq!(places(text, &hybrid), found);
+        let unified = Mounts { unified: Some("/u".into()), old: vec![] };
+        assert_eq!(places(text, &unified), [PathBuf::from("/u/elsewhere")]);
+        assert_eq!(places("", &unified), Vec::<PathBuf>::new());
     }
 
     #[test]

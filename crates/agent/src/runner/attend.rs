@@ -18,6 +18,7 @@ use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::containers::Unready;
 use super::settle::{self, Settled};
 use super::{Ended, RunExited, Shared, StartError, Started};
 use crate::rundir::Request;
@@ -45,6 +46,8 @@ pub struct Attendant {
     /// Until it is known whether the run runs.
     reply: Option<oneshot::Sender<Reply>>,
     started: Option<Started>,
+    /// Limits that a container engine knows nothing of, in words.
+    unenforced: Vec<String>,
     is_over: bool,
     attempts: u32,
     /// Whether the run is entered as ours.
@@ -131,6 +134,7 @@ impl Attendant {
             output,
             reply: Some(reply),
             started: None,
+            unenforced: Vec::new(),
             is_over: false,
             attempts: 0,
             is_entered: true,
@@ -140,17 +144,49 @@ impl Attendant {
     /// Starts the run and attends to it until it is over.
     pub async fn start(mut self, request: Request) {
         let shared = self.shared.clone();
+        let container = request.container.clone().map(|plan| (plan, request.hooks.clone()));
+        self.unenforced = container.iter().flat_map(|(plan, _)| plan.unenforced()).collect();
         let prepare = move || settle::prepare(&shared.runs, &shared.spares, &request);
-        let prepared = tokio::task::spawn_blocking(prepare).await;
-        let outcome = match prepared {
-            Ok(Ok(())) => self.give_order().await,
-            Ok(Err(e)) => Err(e),
+        let prepared = match tokio::task::spawn_blocking(prepare).await {
+            Ok(prepared) => prepared,
             Err(e) => Err(StartError::Prepare(io::Error::other(e))),
+        };
+        let outcome = match (prepared, container) {
+            (Ok(()), None) => self.give_order().await,
+            (Ok(()), Some((plan, hooks))) => match self.ready(&plan, &hooks).await {
+                Ok(()) => self.give_order().await,
+                Err(Unready::Later(why)) => Err(StartError::Refused(why)),
+                Err(Unready::Never(exit)) => return self.give_up(exit).await,
+            },
+            (Err(e), _) => Err(e),
         };
         match outcome {
             Ok(shim) => self.attend(shim).await,
             Err(e) => self.answer(Reply::NotStarted(e)).await,
         }
+    }
+
+    /// Ends a run before anything of it was executed.
+    async fn give_up(&mut self, exit: Exit) {
+        let (path, written) = (self.shared.runs.join(self.run_id.to_string()), exit.clone());
+        let kept = tokio::task::spawn_blocking(move || settle::give_up(&path, &written)).await;
+        match kept {
+            Ok(Ok(())) => self.end(exit, None).await,
+            Ok(Err(e)) => self.answer(Reply::NotStarted(StartError::Prepare(e))).await,
+            Err(e) => {
+                let e = StartError::Prepare(io::Error::other(e));
+                self.answer(Reply::NotStarted(e)).await;
+            }
+        }
+    }
+
+    /// The next thing that is asked.
+    pub(super) async fn asked(&mut self) -> Option<Asked> {
+        self.commands.recv().await
+    }
+
+    pub(super) fn shared(&self) -> Arc<Shared> {
+        self.shared.clone()
     }
 
     /// Attends to a run that was found alive.
@@ -206,7 +242,8 @@ impl Attendant {
                     if let Some(handle) = self.shared.live().get_mut(&self.run_id) {
                         handle.version = Some(greeting.version);
                     }
-                    let started = Started::from(greeting);
+                    let mut started = Started::from(greeting);
+                    started.unenforced.extend(self.unenforced.iter().cloned());
                     self.started = Some(started.clone());
                     self.answer(Reply::Running(started)).await;
                 }

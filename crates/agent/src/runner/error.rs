@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use hostler_model::{Exit, RunId};
 
 use super::executor::{self, ExecutorError};
+use crate::container::EngineError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
@@ -44,6 +45,18 @@ pub enum StartError {
 pub enum StopError {
     #[error("run {0} is not running here")]
     NotRunning(RunId),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum PauseError {
+    #[error("run {0} is not running here")]
+    NotRunning(RunId),
+    #[error("run {0} cannot be frozen: this node has no cgroups of version 2 for its runs")]
+    NoFreezer(RunId),
+    #[error("the run cannot be frozen or thawed")]
+    Io(#[source] io::Error),
+    #[error("the container cannot be frozen or thawed")]
+    Engine(#[from] EngineError),
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -6,13 +6,12 @@
 //! the shim kills the command with everything it started.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
 
 use hostler_model::{RunId, Span};
-use rustix::fs::{MemfdFlags, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use tokio::net::UnixStream;
 
 use super::attend::{Asked, Shim};
@@ -64,16 +63,14 @@ impl Runner {
 }
 
 fn prepare(exec: Exec) -> io::Result<(Asked, StdUnixStream)> {
-    let beside = serde_json::to_vec(&Beside { argv: exec.argv, env: exec.env })?;
-    let mut file = File::from(rustix::fs::memfd_create("hostler-exec", MemfdFlags::CLOEXEC)?);
-    file.write_all(&beside)?;
+    let file = Beside { argv: exec.argv, env: exec.env }.file()?;
     let stdin = match exec.stdin {
         Some(stdin) => stdin,
         None => rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?,
     };
     let (ours, theirs) = StdUnixStream::pair()?;
     ours.set_nonblocking(true)?;
-    let fds = vec![file.into(), stdin, exec.stdout, exec.stderr, theirs.into()];
+    let fds = vec![file, stdin, exec.stdout, exec.stderr, theirs.into()];
     let timeout_ms = exec.timeout.map_or(0, |timeout| timeout.millis().max(1));
     Ok((Asked { command: Command::Exec { timeout_ms }, fds }, ours))
 }

@@ -13,10 +13,12 @@
 //! - nothing is forgotten on disk until [`Runner::forget`].
 
 mod attend;
+mod containers;
 mod error;
 mod exec;
 mod executor;
 mod follow;
+mod request;
 mod settle;
 mod spare;
 mod usage;
@@ -30,21 +32,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hostler_model::{
-    Exit, LogPolicy, Name, PlacementId, RunId, Span, StopSignal, Timestamp, WorkloadSpec,
+    Exit, ExitReason, LogPolicy, Name, PlacementId, Reservation, RunId, Runtime, Span, StopSignal,
+    Timestamp, WorkloadSpec,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::container::{ContainerConfig, Engine};
 use crate::output::{Limits, Reader, Start, Streams};
-use crate::proc::MARKER;
-use crate::rundir::{self, Login, Request, StartedRecord};
+use crate::rundir::{self, Login, StartedRecord};
 use crate::wire::{Bounds, Command, Greeting, HookTimes, StartOrder};
 use attend::{Asked, Attendant, Reply};
+use request::{own_login, request};
 use settle::Settled;
 
 pub use crate::wire::ExecEnd;
-pub use error::{ExecError, ForgetError, RunnerError, StartError, StopError};
+pub use error::{ExecError, ForgetError, PauseError, RunnerError, StartError, StopError};
 pub use exec::Exec;
 pub use executor::ExecutorError;
 pub use follow::Follower;
@@ -65,6 +69,7 @@ pub struct Config {
     /// Where `runs/` and the executor's lock are. Must be traversable by users that runs run as.
     pub data_dir: PathBuf,
     pub output: Limits,
+    pub containers: ContainerConfig,
 }
 
 impl Config {
@@ -74,6 +79,7 @@ impl Config {
             executor_args: vec!["executor".into()],
             data_dir: data_dir.into(),
             output: Limits::default(),
+            containers: ContainerConfig::default(),
         }
     }
 }
@@ -90,6 +96,8 @@ pub struct StartRun {
     pub node: Name,
     /// Added to the environment after the spec's own.
     pub env: BTreeMap<String, String>,
+    /// Which cores and devices are its own.
+    pub reservation: Reservation,
 }
 
 /// A program that runs, or ran.
@@ -111,7 +119,8 @@ impl From<Greeting> for Started {
 
 impl From<StartedRecord> for Started {
     fn from(record: StartedRecord) -> Started {
-        Started { pid: record.pid, time: record.time, unenforced: record.unenforced }
+        let pid = record.inner.map_or(record.pid, |inner| inner.pid);
+        Started { pid, time: record.time, unenforced: record.unenforced }
     }
 }
 
@@ -167,6 +176,7 @@ struct Shared {
     runs: PathBuf,
     boot_id: String,
     login: Login,
+    engine: Engine,
     executor: watch::Sender<Option<Arc<executor::Link>>>,
     live: Mutex<HashMap<RunId, Handle>>,
     spares: spare::Spares,
@@ -224,7 +234,13 @@ impl Shared {
     async fn settle(&self, run_id: RunId) -> io::Result<Settled> {
         let path = self.runs.join(run_id.to_string());
         let boot_id = self.boot_id.clone();
-        blocking(move || settle::settle(&path, &boot_id)).await
+        let settled = blocking(move || settle::settle(&path, &boot_id)).await?;
+        if let Settled::Ended { exit, .. } = &settled
+            && exit.reason == ExitReason::Vanished
+        {
+            self.end_container(run_id).await;
+        }
+        Ok(settled)
     }
 }
 
@@ -260,6 +276,7 @@ impl Runner {
             runs,
             boot_id,
             login: own_login(),
+            engine: Engine::new(&config.containers.socket),
             executor: watch::Sender::new(Some(launched.link.clone())),
             live: Mutex::default(),
             spares: spare::Spares::default(),
@@ -285,6 +302,11 @@ impl Runner {
             policy if *policy == LogPolicy::default() => shared.config.output,
             policy => Limits::of(policy),
         };
+        let is_container = start.spec.runtime == Runtime::Container;
+        let bounds = match is_container {
+            true => Bounds::default(),
+            false => Bounds::of(&start.spec.limits),
+        };
         let order = StartOrder {
             run_id,
             timeout_ms: start.spec.timeout.map_or(0, Span::millis),
@@ -292,8 +314,9 @@ impl Runner {
             grace_ms: start.spec.stop.grace.millis(),
             segment_bytes: output.segment_bytes,
             segments_max: output.segments_max,
-            bounds: Bounds::of(&start.spec.limits),
+            bounds,
             hooks: HookTimes::of(&start.spec.hooks),
+            is_container,
         };
         let Entered { attendant, answer } =
             shared.enter(run_id, Some(order)).ok_or(StartError::AlreadyStarted(run_id))?;
@@ -398,6 +421,7 @@ impl Runner {
             Some(handle) if handle.ended.is_none() => handle.commands.clone(),
             _ => return Err(StopError::NotRunning(run_id)),
         };
+        self.thaw(run_id).await;
         let command = Command::Stop { signal: signal.number(), grace_ms: grace.millis() };
         let sent = commands.send(command.into()).await;
         sent.map_err(|_| StopError::NotRunning(run_id))
@@ -458,41 +482,5 @@ impl Runner {
         shared.cancel.cancel();
         shared.tasks.close();
         shared.tasks.wait().await;
-    }
-}
-
-fn request(shared: &Shared, start: StartRun) -> Request {
-    let mut env = start.spec.env.clone();
-    env.extend(start.env);
-    env.extend([
-        ("HOSTLER_TASK".to_owned(), start.task.to_string()),
-        ("HOSTLER_WORKLOAD".to_owned(), start.task.to_string()),
-        ("HOSTLER_PROJECT".to_owned(), start.project.to_string()),
-        ("HOSTLER_NODE".to_owned(), start.node.to_string()),
-        (MARKER.to_owned(), start.run_id.to_string()),
-    ]);
-    Request {
-        run_id: start.run_id,
-        placement_id: Some(start.placement_id),
-        boot_id: shared.boot_id.clone(),
-        argv: start.spec.argv().into_owned(),
-        env,
-        umask: start.spec.umask_bits(),
-        workdir: start.spec.workdir,
-        user: start.spec.user.filter(|name| *name != shared.login.name),
-        group: start.spec.group,
-        limits: start.spec.limits,
-        hooks: start.spec.hooks,
-        login: shared.login.clone(),
-    }
-}
-
-fn own_login() -> Login {
-    let uid = nix::unistd::Uid::effective();
-    match nix::unistd::User::from_uid(uid) {
-        Ok(Some(user)) => Login::of(&user),
-        Ok(None) | Err(_) => {
-            Login { name: uid.to_string(), home: "/".to_owned(), shell: "/bin/sh".to_owned() }
-        }
     }
 }

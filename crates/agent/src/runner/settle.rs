@@ -105,6 +105,22 @@ pub fn renew_limits(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes down the end of a run of which nothing was ever executed.
+pub fn give_up(path: &Path, exit: &Exit) -> io::Result<()> {
+    let dir = RunDir::open_path(path)?;
+    if !dir.try_lock()? || dir.has(rundir::STARTED) || dir.has(rundir::EXIT) {
+        return Err(io::ErrorKind::ResourceBusy.into());
+    }
+    dir.write(rundir::EXIT, &serde_json::to_vec(exit)?)?;
+    Ok(())
+}
+
+/// Whether a run is one in a container.
+pub fn is_container(path: &Path) -> bool {
+    let request = RunDir::open_path(path).and_then(|dir| dir.read_json::<Request>(rundir::SPEC));
+    request.is_ok_and(|request| request.is_some_and(|request| request.container.is_some()))
+}
+
 pub fn vanished(message: &str) -> Exit {
     Exit {
         reason: ExitReason::Vanished,

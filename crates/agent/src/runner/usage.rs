@@ -61,7 +61,9 @@ fn look(shared: &Shared, run_id: RunId) -> Option<Usage> {
         None => {
             let path = shared.runs.join(run_id.to_string());
             let record = Arc::new(settle::record_at(&path).ok().flatten()?);
-            shared.live().get_mut(&run_id)?.record = Some(record.clone());
+            if record.inner.is_some() || !record.is_container {
+                shared.live().get_mut(&run_id)?.record = Some(record.clone());
+            }
             record
         }
     };
@@ -69,8 +71,29 @@ fn look(shared: &Shared, run_id: RunId) -> Option<Usage> {
 }
 
 fn measure(record: &StartedRecord) -> Option<Usage> {
-    let dirs: Vec<&Path> = record.cgroup_dirs().collect();
-    let group = record.cgroup.as_deref().map(Path::new);
+    let Some(inner) = record.inner else {
+        let dirs: Vec<&Path> = record.cgroup_dirs().collect();
+        let group = record.cgroup.as_deref().map(Path::new);
+        return measure_in(&dirs, group, || match group {
+            Some(dir) => cgroup::processes(dir),
+            None => proc::descendants(record.shim_pid),
+        });
+    };
+    let inside = cgroup::of_process(inner.pid);
+    let dirs: Vec<&Path> = inside.iter().map(PathBuf::as_path).collect();
+    let group = dirs.first().copied().filter(|dir| dir.join("cgroup.controllers").exists());
+    measure_in(&dirs, group, || match dirs.first() {
+        Some(dir) => cgroup::processes(dir),
+        None => proc::descendants(inner.pid),
+    })
+}
+
+/// From what these cgroups count (the second is the one of version 2), and for the rest from the processes.
+fn measure_in(
+    dirs: &[&Path],
+    group: Option<&Path>,
+    processes: impl Fn() -> Vec<u32>,
+) -> Option<Usage> {
     let first = |names: &[&str]| {
         let files = dirs.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
         files.map(|file| number(&file)).find_map(|found| found)
@@ -83,7 +106,7 @@ fn measure(record: &StartedRecord) -> Option<Usage> {
     let pressure = group.and_then(|dir| read_pressure(&dir.join("memory.pressure")));
 
     let is_counted = memory.is_some() && pids.is_some() && io.is_some() && cpu.is_some();
-    let added = if is_counted { Added::default() } else { add_up(group, record.shim_pid)? };
+    let added = if is_counted { Added::default() } else { add_up(processes())? };
     let memory = memory.unwrap_or(added.memory);
     let (io_read, io_written) = io.unwrap_or((added.io_read, added.io_written));
     Some(Usage {
@@ -136,11 +159,7 @@ struct Added {
 }
 
 /// `None` when there are no processes any more.
-fn add_up(group: Option<&Path>, shim_pid: u32) -> Option<Added> {
-    let pids = match group {
-        Some(dir) => cgroup::processes(dir),
-        None => proc::descendants(shim_pid),
-    };
+fn add_up(pids: Vec<u32>) -> Option<Added> {
     let mut added = Added::default();
     for pid in pids {
         let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok();

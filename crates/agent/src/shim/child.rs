@@ -22,6 +22,7 @@ use rustix::process::{Resource, Rlimit};
 
 use super::program::Program;
 use crate::cgroup::Confinement;
+use crate::container::{Task, VERB};
 use crate::rundir::{self, Beside, Login, Request, RunDir};
 use crate::sys::{self, Ended};
 use crate::wire::HookKind;
@@ -36,6 +37,8 @@ pub enum Role<'a> {
     Hook(HookKind, Option<Ended>),
     /// The file that says what to run.
     Exec(BorrowedFd<'a>),
+    /// The keeper that makes an end of the run's container.
+    End,
 }
 
 #[derive(Clone, Copy)]
@@ -59,7 +62,7 @@ pub fn become_program(
     gate: OwnedFd,
 ) -> ! {
     let attempt = AssertUnwindSafe(|| {
-        let program = prepare(place, role, streams)?;
+        let program = prepare(place, role, streams, &gate)?;
         if matches!(role, Role::Program) {
             pass(&gate);
         }
@@ -85,28 +88,24 @@ fn pass(gate: &OwnedFd) {
     }
 }
 
-fn prepare(place: &Place<'_>, role: &Role<'_>, streams: Streams<'_>) -> Result<Program, String> {
+fn prepare(
+    place: &Place<'_>,
+    role: &Role<'_>,
+    streams: Streams<'_>,
+    gate: &OwnedFd,
+) -> Result<Program, String> {
     let request: Request = place
         .run
         .read_json(rundir::SPEC)
         .map_err(|e| format!("the run's spec cannot be read: {e}"))?
         .ok_or("the run's spec is missing")?;
+    if request.container.is_some() {
+        return prepare_keeper(place, &request, role, streams, gate);
+    }
     let Beside { argv, env: extra } = command(&request, role)?;
     let account = Account::find(&request)?;
 
-    place.confinement.enter_old().map_err(failed("the run's limits cannot be entered"))?;
-    rustix::process::setsid().map_err(failed("a new session cannot be made"))?;
-    sys::default_signals();
-    sys::unblock_signals().map_err(failed("signals cannot be reset"))?;
-    let given = [(streams.stdin, 0), (Some(streams.stdout), 1), (Some(streams.stderr), 2)];
-    for (source, target) in given {
-        if let Some(source) = source {
-            sys::redirect(source, target)
-                .map_err(failed("input and output cannot be connected"))?;
-        }
-    }
-    sys::close_all_on_exec();
-
+    settle_in(place, streams)?;
     let scratch = match request.workdir {
         None => Some(make_scratch(place.run, role, &account)?),
         Some(_) => None,
@@ -131,13 +130,69 @@ fn prepare(place: &Place<'_>, role: &Role<'_>, streams: Streams<'_>) -> Result<P
         address_space: (request.limits.memory)
             .filter(|_| place.confinement.is_memory_by_rlimit)
             .map(hostler_model::Bytes::get),
+        handed_on: None,
+    })
+}
+
+/// In its own session, with its own input and output.
+fn settle_in(place: &Place<'_>, streams: Streams<'_>) -> Result<(), String> {
+    place.confinement.enter_old().map_err(failed("the run's limits cannot be entered"))?;
+    rustix::process::setsid().map_err(failed("a new session cannot be made"))?;
+    sys::default_signals();
+    sys::unblock_signals().map_err(failed("signals cannot be reset"))?;
+    let given = [(streams.stdin, 0), (Some(streams.stdout), 1), (Some(streams.stderr), 2)];
+    for (source, target) in given {
+        if let Some(source) = source {
+            sys::redirect(source, target)
+                .map_err(failed("input and output cannot be connected"))?;
+        }
+    }
+    sys::close_all_on_exec();
+    Ok(())
+}
+
+/// For a container everything is done by a keeper: this very program, whatever has become of its file,
+/// as the agent's own user and in the run's directory. It keeps the gate, to speak when the container
+/// runs.
+fn prepare_keeper(
+    place: &Place<'_>,
+    request: &Request,
+    role: &Role<'_>,
+    streams: Streams<'_>,
+    gate: &OwnedFd,
+) -> Result<Program, String> {
+    let (task, words) = match role {
+        Role::Program => (Task::Keep, None),
+        Role::End => (Task::End, None),
+        Role::Hook(..) | Role::Exec(_) => (Task::Exec, Some(command(request, role)?)),
+    };
+    settle_in(place, streams)?;
+    let inherited = failed("the keeper's descriptors cannot be prepared");
+    let mut argv = vec!["/proc/self/exe".to_owned(), VERB.to_owned(), task.word().to_owned()];
+    argv.push(sys::keep_on_exec(gate).map_err(&inherited)?.to_string());
+    let command = words.map(|words| words.file()).transpose().map_err(&inherited)?;
+    if let Some(file) = &command {
+        argv.push(sys::keep_on_exec(file).map_err(&inherited)?.to_string());
+    }
+    rustix::process::fchdir(place.run).map_err(failed("the run's directory cannot be entered"))?;
+    let env = environment(request, &request.login, BTreeMap::new());
+    let words = env.iter().map(|(key, value)| c_string(&format!("{key}={value}")));
+    Ok(Program {
+        name: argv[0].clone(),
+        argv: argv.iter().map(|word| c_string(word)).collect::<Result<_, _>>()?,
+        env: words.collect::<Result<_, _>>()?,
+        path: String::new(),
+        address_space: None,
+        handed_on: command,
     })
 }
 
 /// What is to be executed, and what its environment has besides the run's own.
 fn command(request: &Request, role: &Role<'_>) -> Result<Beside, String> {
     match role {
-        Role::Program => Ok(Beside { argv: request.argv.clone(), env: BTreeMap::new() }),
+        Role::Program | Role::End => {
+            Ok(Beside { argv: request.argv.clone(), env: BTreeMap::new() })
+        }
         Role::Hook(kind, ended) => {
             let argv = kind.of(&request.hooks).ok_or("the run's spec has no such hook")?.to_vec();
             let mut env = BTreeMap::from([("HOSTLER_HOOK".to_owned(), kind.name().to_owned())]);

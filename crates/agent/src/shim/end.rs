@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use hostler_model::{Exit, ExitReason};
 
-use super::{Cause, Shim};
+use super::{Cause, Shim, keeper};
 use crate::sys::{self, Children, Ended};
 use crate::wire::{HookKind, kind};
 use crate::{proc, rundir};
@@ -34,6 +34,8 @@ impl Shim {
         sys::reap(ended.pid);
         self.is_reaped = true;
         self.end_asides();
+        let outcome = self.end_container();
+        let ended = outcome.as_ref().map_or(ended, |outcome| keeper::ended(ended, outcome));
         self.writers = None;
         if self.cause.is_some() {
             self.wait_for_descendants();
@@ -45,7 +47,11 @@ impl Shim {
         let left = self.count_left();
         self.kill_descendants();
         self.drain(QUIET);
-        let had_oom_kill = self.confinement.oom_kills() > 0;
+        let had_oom_kill = match &outcome {
+            Some(outcome) => outcome.is_out_of_memory,
+            None => self.confinement.oom_kills() > 0,
+        };
+        let is_vanished = outcome.as_ref().is_some_and(|outcome| outcome.is_vanished);
         self.run_post_stop(ended);
         self.output.finish(&self.run);
 
@@ -54,6 +60,7 @@ impl Shim {
             (Some(_), _) => ExitReason::StartFailed,
             (None, Some(Cause::Stopped)) => ExitReason::Stopped,
             (None, Some(Cause::TimedOut)) => ExitReason::TimedOut,
+            (None, None) if is_vanished => ExitReason::Vanished,
             (None, None) if had_oom_kill && has_failed => ExitReason::OutOfMemory,
             (None, None) => ExitReason::Exited,
         };
@@ -65,8 +72,12 @@ impl Shim {
         };
         let of_memory = of_memory.then(|| "a process of it was killed for memory".to_owned());
         let of_left = words_for_left(left).filter(|_| has_status);
-        let words: Vec<_> =
-            self.failure.take().into_iter().chain(of_memory).chain(of_left).collect();
+        let of_container = outcome.and_then(|outcome| outcome.note);
+        let words: Vec<_> = (self.failure.take().into_iter())
+            .chain(of_memory)
+            .chain(of_left)
+            .chain(of_container)
+            .collect();
         let exit = Exit {
             reason,
             code: ended.code.filter(|_| has_status),

@@ -20,6 +20,9 @@
 //! The agent that ordered the run is connected from the beginning; when it goes, the shim listens on
 //! `ctl.sock` for the next one (`link`). It needs none.
 //!
+//! A run in a container is the same with another child: not the program but its *keeper*, which starts
+//! the container and stays as long as that does (`keeper`, and the module `container`).
+//!
 //! When a shim itself is killed, the lock falls. Whoever recovers the run then finds `started.json`
 //! without `exit.json`, kills everything of the run (by cgroup, or by the mark in its environment), and
 //! reports it as vanished.
@@ -27,6 +30,7 @@
 mod aside;
 mod child;
 mod end;
+mod keeper;
 mod link;
 mod program;
 mod serve;
@@ -46,7 +50,9 @@ use crate::rundir::{self, RunDir, StartedRecord};
 use crate::sys::{self, Alarm, SingleThreaded};
 use crate::wire::{self, Greeting, HookKind, Identity, StartOrder, kind};
 use aside::Aside;
+pub use child::MESSAGE_MAX;
 use child::{Place, Role, Streams};
+use keeper::Keeping;
 use link::Links;
 
 /// Why the program is being ended, once it is.
@@ -61,7 +67,12 @@ struct Shim {
     order: StartOrder,
     run: RunDir,
     confinement: Confinement,
+    boot_id: String,
+    /// The program, as others are told of it.
     identity: Identity,
+    /// Our child: the program, or the keeper of the container that it runs in.
+    child: u32,
+    keeping: Keeping,
     /// What agents are told of us.
     greeting: Vec<u8>,
     /// Only once the agent that ordered the run is gone.
@@ -114,7 +125,12 @@ pub fn live(seat: Seat, order: StartOrder, agent: OwnedFd) {
             if !shim.begin_hook(HookKind::PreStart, None) {
                 shim.release();
             }
-            let ended = shim.serve();
+            let ended = loop {
+                let ended = shim.serve();
+                if !shim.replace_keeper(ended) {
+                    break ended;
+                }
+            };
             shim.end(ended);
         }
         Err(Refusal::AlreadyStarted) => {
@@ -151,7 +167,8 @@ fn begin(seat: Seat, order: StartOrder) -> Result<Shim, Refusal> {
             .ok_or_else(|| io::Error::other("the new process cannot be seen in /proc"))?;
         let identity =
             Identity { pid: born.pid, shim_pid: std::process::id(), start_ticks, time: sys::now() };
-        write_started(&run, boot_id, &identity, &confinement)?;
+        let record = started(&boot_id, &identity, &confinement, order.is_container);
+        run.write(rundir::STARTED, &serde_json::to_vec(&record)?)?;
         Ok((born, identity))
     });
     let (born, identity) = match born {
@@ -170,7 +187,10 @@ fn begin(seat: Seat, order: StartOrder) -> Result<Shim, Refusal> {
         output: Writer::new(limits),
         run,
         confinement,
+        boot_id,
+        child: identity.pid,
         identity,
+        keeping: Keeping::default(),
         greeting,
         listener: None,
         links: Links::default(),
@@ -195,15 +215,15 @@ fn begin(seat: Seat, order: StartOrder) -> Result<Shim, Refusal> {
     })
 }
 
-fn write_started(
-    run: &RunDir,
-    boot_id: String,
+fn started(
+    boot_id: &str,
     identity: &Identity,
     confinement: &Confinement,
-) -> io::Result<()> {
+    is_container: bool,
+) -> StartedRecord {
     let text = |path: &Path| path.to_string_lossy().into_owned();
-    let record = StartedRecord {
-        boot_id,
+    StartedRecord {
+        boot_id: boot_id.to_owned(),
         pid: identity.pid,
         shim_pid: identity.shim_pid,
         start_ticks: identity.start_ticks,
@@ -211,9 +231,9 @@ fn write_started(
         cgroup: confinement.group.as_ref().map(|group| text(group.path())),
         cgroups_old: confinement.old.iter().map(|path| text(path)).collect(),
         unenforced: confinement.unenforced.clone(),
-    };
-    run.write(rundir::STARTED, &serde_json::to_vec(&record)?)?;
-    Ok(())
+        is_container,
+        inner: None,
+    }
 }
 
 fn listen(run: &RunDir) -> io::Result<OwnedFd> {

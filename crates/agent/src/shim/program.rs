@@ -1,6 +1,7 @@
 //! The last step of a child: exec, or words for why there was none.
 
 use std::ffi::CString;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
 use nix::errno::Errno;
@@ -16,6 +17,9 @@ pub struct Program {
     pub path: String,
     /// Where no cgroup keeps it. Set at the very end: we may be larger than the program may.
     pub address_space: Option<u64>,
+    /// Stays open for the program.
+    #[expect(dead_code, reason = "held only to stay open")]
+    pub handed_on: Option<OwnedFd>,
 }
 
 impl Program {

@@ -36,13 +36,17 @@ impl Shim {
             self.times_out = Some(sys::boottime().saturating_add(limit));
         }
         let hooks = &self.order.hooks;
-        if hooks.get(HookKind::PostStart).or(hooks.get(HookKind::PreStop)).is_none() {
+        let has_hooks = hooks.get(HookKind::PostStart).or(hooks.get(HookKind::PreStop)).is_some();
+        if !has_hooks && !self.order.is_container {
             self.writers = None;
         }
         self.set_alarm();
     }
 
     pub(super) fn serve(&mut self) -> Ended {
+        if let Some(ended) = self.reap_strays() {
+            return ended;
+        }
         loop {
             if let Some(ended) = self.turn() {
                 return ended;
@@ -120,12 +124,17 @@ impl Shim {
             }
             length += n;
         }
-        if length > 0 {
-            self.failure = Some(String::from_utf8_lossy(&words[..length]).into_owned());
-        } else if self.is_released {
+        let words = &words[..length];
+        let is_program = match self.order.is_container {
+            true => self.is_released && self.take_inner(words),
+            false => self.is_released && words.is_empty(),
+        };
+        if is_program {
             self.links.tell(kind::STARTED, &self.greeting);
+        } else if !words.is_empty() {
+            self.failure = Some(String::from_utf8_lossy(words).into_owned());
         }
-        length == 0 && self.is_released
+        is_program
     }
 
     /// New agents, and what the old ones ask. True when one says it has recorded the exit.
@@ -225,8 +234,8 @@ impl Shim {
         self.kills_at = Some(self.kills_at.map_or(kills_at, |at| at.min(kills_at)));
         if signal == nix::libc::SIGKILL || !self.is_program() {
             self.kill_all();
-        } else if sys::signal_group_of_child(self.identity.pid, signal).is_err() {
-            let _ = sys::signal_child(self.identity.pid, signal);
+        } else if sys::signal_group_of_child(self.child, signal).is_err() {
+            let _ = sys::signal_child(self.child, signal);
         }
         self.set_alarm();
     }
@@ -246,8 +255,8 @@ impl Shim {
             group.kill();
         }
         self.kill_asides();
-        let _ = sys::signal_group_of_child(self.identity.pid, nix::libc::SIGKILL);
-        let _ = sys::signal_child(self.identity.pid, nix::libc::SIGKILL);
+        let _ = sys::signal_group_of_child(self.child, nix::libc::SIGKILL);
+        let _ = sys::signal_child(self.child, nix::libc::SIGKILL);
     }
 
     pub(super) fn set_alarm(&mut self) {
@@ -264,7 +273,7 @@ impl Shim {
     fn reap_strays(&mut self) -> Option<Ended> {
         let program = loop {
             match sys::children() {
-                Children::Ended(ended) if ended.pid == self.identity.pid && !self.is_reaped => {
+                Children::Ended(ended) if ended.pid == self.child && !self.is_reaped => {
                     break Some(ended);
                 }
                 Children::Ended(other) => self.take_ended(other),

@@ -11,8 +11,8 @@ use futures::{FutureExt, StreamExt};
 use hostler_base::{Clock, Ids};
 use hostler_engine::supervise::{Action, AgentState, Local, Moment, Record, Volatile};
 use hostler_model::{
-    Exit, ExitReason, Generation, Name, Origin, PlacementId, ReportState, RunId, Span, StopSignal,
-    Timestamp,
+    Exit, ExitReason, Generation, Name, Origin, PlacementId, ReportState, RunId, Runtime, Span,
+    StopSignal, Timestamp,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -426,7 +426,10 @@ impl Owner {
             return;
         };
         let generation = held.assignment.generation;
-        if self.starts.is_in_flight(run) || self.stopping.get(&run) >= Some(&generation) {
+        // The image of a container may take long to come; its start hears of the stop at once.
+        let is_container = held.assignment.spec.runtime == Runtime::Container;
+        let is_too_early = self.starts.is_in_flight(run) && !is_container;
+        if is_too_early || self.stopping.get(&run) >= Some(&generation) {
             return;
         }
         self.stopping.insert(run, generation);
@@ -517,6 +520,7 @@ impl Owner {
                 project: held.assignment.project_name.clone(),
                 node: self.node.clone(),
                 env: origin.map(about_origin).unwrap_or_default(),
+                reservation: held.assignment.reservation.clone(),
             };
             let runner = self.runner.clone();
             self.jobs

@@ -15,6 +15,8 @@ pub struct StartOrder {
     pub segments_max: u32,
     pub bounds: Bounds,
     pub hooks: HookTimes,
+    /// What is started is the keeper of a container.
+    pub is_container: bool,
 }
 
 /// The limits that are kept by cgroups. Zero is none.
@@ -93,7 +95,7 @@ impl HookTimes {
     }
 }
 
-const WORDS: usize = 15;
+const WORDS: usize = 16;
 
 impl StartOrder {
     pub const SIZE: usize = 16 + 8 * WORDS;
@@ -113,6 +115,7 @@ impl StartOrder {
             bounds.cpu_weight,
             bounds.pids,
             bounds.io_weight,
+            self.is_container.into(),
             pre_start,
             post_start,
             pre_stop,
@@ -150,6 +153,7 @@ impl StartOrder {
                 io_weight: words[10],
             },
             hooks: HookTimes([pre_start, post_start, pre_stop, post_stop]),
+            is_container: words[11] != 0,
         })
     }
 }
@@ -181,6 +185,7 @@ mod tests {
                 io_weight: 10,
             },
             hooks: HookTimes::of(&hooks),
+            is_container: true,
         };
         assert_eq!(StartOrder::decode(&order.encode()), Some(order));
         assert_eq!(StartOrder::decode(&[0; 3]), None);

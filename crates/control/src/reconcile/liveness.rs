@@ -12,6 +12,7 @@ use hostler_store::Tx;
 use serde::Serialize;
 
 use super::pass;
+use crate::ends::Moved;
 use crate::{Control, service_object};
 
 pub(super) struct Liveness {
@@ -155,12 +156,13 @@ impl Control {
         if runs.is_empty() {
             return Ok(0);
         }
-        let workloads = self
+        let (workloads, follow) = self
             .store
             .tx("runs_lose", |tx| {
                 Box::pin(async move {
                     let mut workloads = Vec::new();
                     let mut events = Vec::new();
+                    let mut moved = Vec::new();
                     for seen in runs {
                         let found = (
                             tx.run_get(seen.id).await?,
@@ -178,15 +180,20 @@ impl Control {
                             self.event(kind, project, &object, self.system_actor(), message)
                         }));
                         workloads.push(workload.id);
+                        let before = workload.state.kind();
+                        moved.extend(change.workload.map(|task| Moved { before, task }));
                     }
                     if !events.is_empty() {
                         tx.journal_append(&events, &[]).await?;
                     }
-                    Ok::<_, Error>(workloads)
+                    let follow = self.follow_ends(tx, moved).await?;
+                    Ok::<_, Error>((workloads, follow))
                 })
             })
             .await?;
         let count = workloads.len();
+        self.after_ends(follow);
+        self.wakers.placement.wake();
         self.notify_waiters(workloads);
         self.feed.ring();
         Ok(count)

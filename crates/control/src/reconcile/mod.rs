@@ -1,6 +1,7 @@
 //! The reconcilers. All servers run all of them; conditional writes make that safe, and where the work
 //! is heavy a lease row makes it cheap.
 
+mod array_fill;
 mod event_feed;
 mod gc;
 mod lease_flush;
@@ -8,6 +9,7 @@ mod liveness;
 mod node_feed;
 mod operation;
 pub(crate) mod placement;
+pub(crate) mod scene;
 mod server_renew;
 pub(crate) mod service_place;
 
@@ -18,6 +20,7 @@ use hostler_model::Error;
 
 use crate::Control;
 
+pub use array_fill::ArrayFillReport;
 pub use lease_flush::LeaseReport;
 pub use liveness::LivenessReport;
 pub use operation::{OperationAdvance, OperationReport};
@@ -28,6 +31,7 @@ pub use service_place::ServicePlaceReport;
 #[derive(Clone, Debug, Default)]
 pub struct Wakers {
     pub placement: Waker,
+    pub array_fill: Waker,
     pub service_place: Waker,
     pub operation: Waker,
     pub liveness: Waker,
@@ -35,9 +39,10 @@ pub struct Wakers {
 }
 
 pub(crate) fn register_all(control: &Control, driver: &Driver) {
-    let Wakers { placement, service_place, operation, liveness, gc } = control.wakers.clone();
+    let Wakers { placement, array_fill, service_place, operation, liveness, gc } = control.wakers.clone();
     let of = || control.clone();
     driver.register(placement::Placement::new(of()), Duration::from_secs(2), placement);
+    driver.register(array_fill::ArrayFill::new(of()), Duration::from_secs(2), array_fill);
     let places = service_place::ServicePlace::new(of());
     driver.register(places, Duration::from_secs(3), service_place);
     driver.register(node_feed::NodeFeed::new(of()), Duration::from_millis(250), Waker::new());

@@ -1,20 +1,21 @@
 //! Placement: gives waiting tasks to nodes, a batch at a time.
 //!
 //! Snapshot, decision and writes happen in one serialisable transaction, so that two servers can never
-//! give the same room away twice.
+//! give the same room, device or quota away twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hostler_base::reconcile::{Pass, Reconciler};
-use hostler_engine::place::{self, Ask, NodeOffer};
+use hostler_engine::place::{self, Decision, Preemption, Scene};
 use hostler_model::{
-    Desired, Error, EventKind, Generation, Node, NodeId, Placement as Record, PlacementId,
-    Resources, Run, RunId, RunState, TaskEvent, Workload,
+    Desired, Error, EventKind, Generation, NewEvent, NodeId, Placement as Record, PlacementId, Run,
+    RunId, RunState, TaskEvent, Workload, WorkloadId,
 };
-use hostler_store::{Conn, NodeUsage, Tx};
+use hostler_store::Tx;
 use serde::Serialize;
 
 use super::pass;
+use super::scene::{Arrays, Lines, Shapes, by_id};
 use crate::{Control, service_object};
 
 pub(super) struct Placement {
@@ -26,6 +27,10 @@ pub(super) struct Placement {
 pub struct PlacementReport {
     pub looked_at: usize,
     pub placed: usize,
+    /// Asked to give way.
+    pub preempted: usize,
+    /// Waited longer than they were to.
+    pub given_up: usize,
 }
 
 impl Placement {
@@ -40,202 +45,280 @@ impl Reconciler for Placement {
     type Report = PlacementReport;
 
     async fn reconcile(&mut self) -> Pass<PlacementReport> {
-        pass(
-            self.control
-                .place_pending()
-                .await
-                .map(|(report, is_full)| Pass::done(report).again_if(is_full)),
-        )
+        let placed = self.control.place_pending().await;
+        pass(placed.map(|(report, is_full)| Pass::done(report).again_if(is_full)))
     }
+}
+
+/// What a pass decided, with the tasks it is about.
+#[derive(Default)]
+struct Decided {
+    report: PlacementReport,
+    placed: Vec<(Workload, Decision)>,
+    preempt: Vec<Preemption>,
+    names: HashMap<NodeId, String>,
 }
 
 impl Control {
     /// One pass of placement; says whether there may be more to do at once.
     pub async fn place_pending(&self) -> Result<(PlacementReport, bool), Error> {
+        let given_up = self.give_up_overdue().await?;
+        let now = self.now();
         // The common case costs one indexed read.
-        if self.store.read().await?.workload_pending(None, 1).await?.is_empty() {
-            return Ok((PlacementReport::default(), false));
+        if self.store.read().await?.workload_queue_projects().await?.is_empty() {
+            return Ok((PlacementReport { given_up, ..PlacementReport::default() }, false));
         }
-        let (report, given) = self
+        let (mut report, nodes, changed) = self
             .store
             .tx("placement", |tx| {
                 Box::pin(async move {
-                    let mut offers = offers(tx).await?;
-                    let (report, given) = self.decide(tx, &mut offers).await?;
-                    let names: BTreeMap<NodeId, String> =
-                        offers.iter().map(|o| (o.id, o.name.to_string())).collect();
-                    self.write_placements(tx, &given, &names).await?;
-                    Ok::<_, Error>((report, given))
+                    let decided = self.decide(tx, now).await?;
+                    let mut nodes = self.write_placements(tx, &decided).await?;
+                    nodes.extend(self.write_preemptions(tx, &decided).await?);
+                    let changed: Vec<WorkloadId> =
+                        decided.placed.iter().map(|(task, _)| task.id).collect();
+                    Ok::<_, Error>((decided.report, nodes, changed))
                 })
             })
             .await?;
-        for node in given.keys() {
-            self.links.wake(*node);
+        for node in nodes {
+            self.links.wake(node);
         }
-        if report.placed > 0 {
-            self.notify_waiters(given.values().flatten().map(|workload| workload.id));
+        if !changed.is_empty() || report.preempted > 0 {
+            self.notify_waiters(changed);
             self.feed.ring();
         }
+        report.given_up = given_up;
         let is_full = report.placed >= self.config.placement_batch;
         Ok((report, is_full))
     }
 
-    /// Goes through what waits, oldest first, until there is no room left or enough is placed. What
-    /// cannot be placed anywhere never keeps what comes after it from being looked at.
+    /// Goes through what waits until there is no room left or enough is placed. What cannot be placed
+    /// anywhere never keeps what comes after it from being looked at.
     async fn decide(
         &self,
         tx: &mut Tx<'_>,
-        offers: &mut [NodeOffer],
-    ) -> Result<(PlacementReport, BTreeMap<NodeId, Vec<Workload>>), Error> {
-        const FIRST_LOOK: u32 = 64;
-        const NEXT_LOOKS: u32 = 512;
-        let mut report = PlacementReport::default();
-        let mut given: BTreeMap<NodeId, Vec<Workload>> = BTreeMap::new();
-        let mut after = None;
-        let mut look = FIRST_LOOK;
+        now: hostler_model::Timestamp,
+    ) -> Result<Decided, Error> {
+        const LOOK: u32 = 1024;
+        const LOOKS_MAX: usize = 100_000;
+        let mut scene = self.scene(tx, now).await?;
+        let mut decided = Decided {
+            names: scene.nodes.iter().map(|node| (node.id, node.name.to_string())).collect(),
+            ..Decided::default()
+        };
+        let (mut arrays, mut shapes) = (Arrays::default(), Shapes::default());
+        let mut lines = Lines::open(tx).await?;
         loop {
-            let pending = tx.workload_pending(after, look).await?;
-            let is_last = pending.len() < look as usize;
-            after = pending.last().map(|workload| workload.id);
-            report.looked_at += pending.len();
-            let asks: Vec<Ask> = pending.iter().map(ask).collect();
-            let decisions = place::place(&asks, offers);
-            report.placed += decisions.len();
-            // Decisions come in the order of the asks.
-            let mut pending = pending.into_iter();
-            for decision in &decisions {
-                let workload = pending.find(|workload| workload.id == decision.workload_id);
-                given.entry(decision.node_id).or_default().extend(workload);
+            let tasks = lines.next(tx, now, LOOK).await?;
+            if tasks.is_empty() {
+                return Ok(decided);
             }
-            let is_enough = report.placed >= self.config.placement_batch;
-            if is_last || is_enough || (decisions.is_empty() && !place::has_room(offers)) {
-                return Ok((report, given));
+            decided.report.looked_at += tasks.len();
+            self.enqueue(tx, &mut scene, &mut arrays, &mut shapes, &tasks).await?;
+            let plan = place::place(&mut scene);
+            let mut tasks = by_id(tasks);
+            for decision in plan.placed {
+                let Some(task) = tasks.remove(&decision.workload_id) else { continue };
+                decided.placed.push((task, decision));
             }
-            look = NEXT_LOOKS;
+            decided.report.placed = decided.placed.len();
+            decided.report.preempted += plan.preempt.len();
+            decided.preempt.extend(plan.preempt);
+            let is_enough = decided.report.placed >= self.config.placement_batch
+                || decided.report.looked_at >= LOOKS_MAX;
+            if is_enough || !place::has_room(&scene.nodes) {
+                return Ok(decided);
+            }
         }
     }
 
     async fn write_placements(
         &self,
         tx: &mut Tx<'_>,
-        by_node: &BTreeMap<NodeId, Vec<Workload>>,
-        names: &BTreeMap<NodeId, String>,
-    ) -> Result<(), Error> {
-        let now = self.now();
-        let mut placements: Vec<(Record, Resources)> = Vec::new();
-        let mut assigned_all = Vec::new();
-        let mut runs = Vec::new();
-        let mut events = Vec::new();
-        for (node_id, workloads) in by_node {
-            let count = workloads.len() as u64;
-            let Some(newest) = tx.node_desired_bump(*node_id, count).await? else { continue };
+        decided: &Decided,
+    ) -> Result<BTreeSet<NodeId>, Error> {
+        let mut by_node: BTreeMap<NodeId, Vec<&(Workload, Decision)>> = BTreeMap::new();
+        for one in &decided.placed {
+            by_node.entry(one.1.node_id).or_default().push(one);
+        }
+        let mut work = Work::default();
+        for (node_id, given) in by_node {
+            let count = given.len() as u64;
+            let Some(newest) = tx.node_desired_bump(node_id, count).await? else { continue };
             let mut generation = newest.get() - count;
-            for workload in workloads {
+            for (task, decision) in given {
                 generation += 1;
-                let placement_id: PlacementId = self.ids.fresh();
-                let run_id: RunId = self.ids.fresh();
-                let Ok(state) = workload
-                    .state
-                    .apply(workload.desired, TaskEvent::Placed { placement: placement_id })
-                else {
-                    continue;
-                };
-                let assigned = Workload {
-                    state,
-                    generation: workload.generation.next(),
-                    time_modified: now,
-                    ..workload.clone()
-                };
-                assigned_all.push(assigned);
-                let placement = Record {
-                    id: placement_id,
-                    workload_id: workload.id,
-                    project_id: workload.project_id,
-                    node_id: *node_id,
-                    run_id: Some(run_id),
-                    desired: Desired::Run,
-                    desired_generation: Generation::from_u64(generation),
-                    stop_grace: None,
-                    is_released: false,
-                    revision: Generation::ZERO,
-                    status: None,
-                    status_generation: Generation::ZERO,
-                    time_created: now,
-                    time_modified: now,
-                };
-                placements.push((placement, workload.spec.resources));
-                runs.push(Run {
-                    id: run_id,
-                    placement_id,
-                    workload_id: workload.id,
-                    project_id: workload.project_id,
-                    node_id: *node_id,
-                    attempt: 1,
-                    cause: None,
-                    fire: None,
-                    state: RunState::Assigned,
-                    report_generation: Generation::ZERO,
-                    time_created: now,
-                    time_started: None,
-                    time_ended: None,
-                });
-                let message = format!(
-                    "given to node {}",
-                    names.get(node_id).map(String::as_str).unwrap_or_default()
-                );
-                events.push(self.event(
-                    EventKind::TaskAssigned,
-                    Some(workload.project_id),
-                    &service_object(workload),
-                    self.system_actor(),
-                    message,
-                ));
+                let desired_generation = Generation::from_u64(generation);
+                self.place_one(task, decision, desired_generation, &decided.names, &mut work);
+            }
+            work.nodes.insert(node_id);
+        }
+        if work.placements.is_empty() {
+            return Ok(work.nodes);
+        }
+        let again: Vec<WorkloadId> =
+            work.tasks.iter().filter(|task| task.attempts > 1).map(|task| task.id).collect();
+        for task in again {
+            self.fence(tx, task, &mut work.nodes).await?;
+        }
+        tx.workload_save_batch(&work.tasks).await?;
+        tx.placement_insert_batch(&work.placements).await?;
+        tx.run_insert_batch(&work.runs).await?;
+        tx.journal_append(&work.events, &[]).await?;
+        Ok(work.nodes)
+    }
+
+    fn place_one(
+        &self,
+        task: &Workload,
+        decision: &Decision,
+        desired_generation: Generation,
+        names: &HashMap<NodeId, String>,
+        work: &mut Work,
+    ) {
+        let now = self.now();
+        let placement_id: PlacementId = self.ids.fresh();
+        let run_id: RunId = self.ids.fresh();
+        let placed = TaskEvent::Placed { placement: placement_id };
+        let Ok(state) = task.state.apply(task.desired, placed) else { return };
+        let attempts = task.attempts + 1;
+        work.tasks.push(Workload {
+            state,
+            attempts,
+            generation: task.generation.next(),
+            time_modified: now,
+            ..task.clone()
+        });
+        work.placements.push(Record {
+            id: placement_id,
+            workload_id: task.id,
+            project_id: task.project_id,
+            node_id: decision.node_id,
+            run_id: Some(run_id),
+            desired: Desired::Run,
+            desired_generation,
+            stop_grace: None,
+            reservation: decision.reservation.clone(),
+            is_released: false,
+            revision: Generation::ZERO,
+            status: None,
+            status_generation: Generation::ZERO,
+            time_created: now,
+            time_modified: now,
+        });
+        work.runs.push(Run {
+            id: run_id,
+            placement_id,
+            workload_id: task.id,
+            project_id: task.project_id,
+            node_id: decision.node_id,
+            attempt: attempts,
+            cause: None,
+            fire: None,
+            state: RunState::Assigned,
+            report_generation: Generation::ZERO,
+            time_created: now,
+            time_started: None,
+            time_ended: None,
+        });
+        let node = names.get(&decision.node_id).map(String::as_str).unwrap_or_default();
+        work.events.push(self.event(
+            EventKind::TaskAssigned,
+            Some(task.project_id),
+            &service_object(task),
+            self.system_actor(),
+            format!("given to node {node}"),
+        ));
+    }
+
+    /// A task that is tried again somewhere else is stopped wherever it was before: should its node
+    /// come back with it, it must not go on there.
+    async fn fence(
+        &self,
+        tx: &mut Tx<'_>,
+        task: WorkloadId,
+        nodes: &mut BTreeSet<NodeId>,
+    ) -> Result<(), Error> {
+        for placement in tx.placement_by_workload(task).await? {
+            if !placement.is_released && placement.desired != Desired::Stop {
+                nodes.extend(self.stop_placement(tx, placement).await?);
             }
         }
-        if placements.is_empty() {
-            return Ok(());
-        }
-        tx.workload_save_batch(&assigned_all).await?;
-        tx.placement_insert_batch(&placements).await?;
-        tx.run_insert_batch(&runs).await?;
-        tx.journal_append(&events, &[]).await?;
         Ok(())
     }
-}
 
-fn ask(workload: &Workload) -> Ask {
-    Ask {
-        workload_id: workload.id,
-        resources: workload.spec.resources,
-        rules: workload.spec.placement.clone(),
+    async fn stop_placement(
+        &self,
+        tx: &mut Tx<'_>,
+        placement: Record,
+    ) -> Result<Option<NodeId>, Error> {
+        let node = placement.node_id;
+        let Some(desired_generation) = tx.node_desired_bump(node, 1).await? else {
+            return Ok(None);
+        };
+        let time_modified = self.now();
+        let stopped =
+            Record { desired: Desired::Stop, desired_generation, time_modified, ..placement };
+        tx.placement_update(&stopped).await?.required("placement", stopped.id)?;
+        Ok(Some(node))
+    }
+
+    /// Asks those that have to give way to stop; they go back into the queue when they have.
+    async fn write_preemptions(
+        &self,
+        tx: &mut Tx<'_>,
+        decided: &Decided,
+    ) -> Result<BTreeSet<NodeId>, Error> {
+        let mut nodes = BTreeSet::new();
+        let mut events: Vec<NewEvent> = Vec::new();
+        for preemption in &decided.preempt {
+            let Some(task) = tx.workload_get(preemption.victim).await? else { continue };
+            let Some(placement) = task.state.placement() else { continue };
+            let Some(placement) = tx.placement_get(placement).await? else { continue };
+            if placement.is_released || placement.desired == Desired::Stop {
+                continue;
+            }
+            nodes.extend(self.stop_placement(tx, placement).await?);
+            events.push(self.event(
+                EventKind::TaskKillRequested,
+                Some(task.project_id),
+                &service_object(&task),
+                self.system_actor(),
+                "gives way to a task of higher priority",
+            ));
+        }
+        if !events.is_empty() {
+            tx.journal_append(&events, &[]).await?;
+        }
+        Ok(nodes)
+    }
+
+    /// The scene with this task in its queue, after everything else that waits.
+    pub(crate) async fn scene_with(
+        &self,
+        read: &mut hostler_store::Conn,
+        task: &Workload,
+    ) -> Result<Scene, Error> {
+        const LOOK: u32 = 4096;
+        let now = self.now();
+        let mut scene = self.scene(read, now).await?;
+        let mut tasks = Lines::open(read).await?.next(read, now, LOOK).await?;
+        if !tasks.iter().any(|other| other.id == task.id) {
+            tasks.push(task.clone());
+        }
+        let (mut arrays, mut shapes) = (Arrays::default(), Shapes::default());
+        self.enqueue(read, &mut scene, &mut arrays, &mut shapes, &tasks).await?;
+        Ok(scene)
     }
 }
 
-/// Every node that is not removed, with what is used of it.
-pub(crate) async fn offers(read: &mut Conn) -> Result<Vec<NodeOffer>, Error> {
-    let usage = usage(read).await?;
-    let nodes = read.node_list_all_present().await?;
-    Ok(nodes.iter().map(|node| offer(node, &usage)).collect())
-}
-
-pub(super) async fn usage(read: &mut Conn) -> Result<BTreeMap<NodeId, NodeUsage>, Error> {
-    Ok(read.placement_usage().await?.into_iter().map(|u| (u.node_id, u)).collect())
-}
-
-pub(super) fn offer(node: &Node, usage: &BTreeMap<NodeId, NodeUsage>) -> NodeOffer {
-    let zero = Resources { cores: hostler_model::Cores::ZERO, memory: hostler_model::Bytes::ZERO };
-    let used = usage.get(&node.id);
-    NodeOffer {
-        id: node.id,
-        used: used.map_or(zero, |u| Resources { cores: u.cores, memory: u.memory }),
-        runs: used.map_or(0, |u| u.placements),
-        capacity: node
-            .facts
-            .as_ref()
-            .map_or(zero, |f| Resources { cores: f.cores, memory: f.memory }),
-        name: node.name.clone(),
-        labels: node.labels.clone(),
-        state: node.state,
-        cordon: node.cordon.as_ref().map(|c| c.reason.clone()),
-    }
+/// What is written for one pass.
+#[derive(Default)]
+struct Work {
+    tasks: Vec<Workload>,
+    placements: Vec<Record>,
+    runs: Vec<Run>,
+    events: Vec<NewEvent>,
+    nodes: BTreeSet<NodeId>,
 }

@@ -14,16 +14,17 @@ use std::time::Duration;
 
 use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_engine::observe;
+use hostler_engine::place::{NodeOffer, Shape};
 use hostler_engine::spread::{self, Host, Seat, Standing, Step, Wish};
 use hostler_model::{
     Desired, Error, EventKind, Generation, NewEvent, Node, NodeId, NodeState, Placement,
-    PlacementId, Resources, Service, Timestamp, WorkloadId,
+    PlacementId, Reservation, Service, Timestamp, WorkloadId,
 };
 use hostler_store::{Conn, Tx};
 use serde::Serialize;
 
 use super::pass;
-use super::placement::{offer, usage};
+use super::scene::offers;
 use crate::Control;
 use crate::service::workload::object;
 
@@ -101,10 +102,11 @@ impl Control {
             by_service.entry(placement.workload_id).or_default().push(placement);
         }
         let mut hosts = self.hosts(&mut read, watching_since).await?;
+        let settings = &self.config.placement;
         drop(read);
         for service in services {
             let placements = by_service.remove(&service.id).unwrap_or_default();
-            let steps = spread::spread(&wish(&service), &seats(&service, &placements), &mut hosts);
+            let steps = spread::spread(&wish(&service), &seats(&service, &placements), &mut hosts, settings);
             let is_gone = service.desired == Desired::Remove && placements.is_empty();
             let is_overdue = placements.iter().any(|p| self.is_overdue(p, &hosts));
             if !steps.is_empty() || is_gone || is_overdue {
@@ -134,7 +136,8 @@ impl Control {
                     let placements = tx.service_placements(&[id]).await?;
                     let mut hosts = self.hosts(tx, watching_since).await?;
                     let seats = seats(&service, &placements);
-                    let steps = spread::spread(&wish(&service), &seats, &mut hosts);
+                    let settings = &self.config.placement;
+                    let steps = spread::spread(&wish(&service), &seats, &mut hosts, settings);
                     let mut work = Work::new(self, &service, &hosts);
                     work.sort(&placements, &steps);
                     let overdue = placements.iter().filter(|p| self.is_overdue(p, &hosts));
@@ -160,16 +163,17 @@ impl Control {
         read: &mut Conn,
         watching_since: Timestamp,
     ) -> Result<Vec<Host>, Error> {
-        let usage = usage(read).await?;
         let counts = read.service_counts_by_node().await?;
         let nodes = read.node_list_all_present().await?;
-        let host = |node: &Node| Host {
-            offer: offer(node, &usage),
+        let mut offers: BTreeMap<NodeId, _> =
+            offers(read).await?.into_iter().map(|offer| (offer.id, offer)).collect();
+        let mut host = |node: &Node| Host {
+            offer: offers.remove(&node.id).unwrap_or_else(|| NodeOffer::of(node)),
             is_draining: node.cordon.as_ref().is_some_and(|cordon| cordon.is_draining),
             is_away: self.is_away(node, watching_since),
             services: counts.get(&node.id).copied().unwrap_or_default(),
         };
-        Ok(nodes.iter().map(host).collect())
+        Ok(nodes.iter().map(&mut host).collect())
     }
 
     fn is_overdue(&self, placement: &Placement, hosts: &[Host]) -> bool {
@@ -189,8 +193,7 @@ impl Control {
 pub(crate) fn wish(service: &Service) -> Wish {
     Wish {
         workload_id: service.id,
-        rules: service.spec.placement.clone(),
-        resources: service.spec.resources,
+        shape: Shape::of(service.project_id, &service.name, &service.spec),
         desired: service.desired,
         revision: service.revision,
     }
@@ -249,32 +252,34 @@ impl<'a> Work<'a> {
     fn sort(&mut self, placements: &[Placement], steps: &[Step]) {
         let find = |id: PlacementId| placements.iter().find(|p| p.id == id).cloned();
         for step in steps {
-            match *step {
-                Step::Add { node } => {
-                    self.added.push(self.placement(node));
-                    let message = format!("given to node {}", self.node_name(node));
+            match step {
+                Step::Add { node, reservation } => {
+                    self.added.push(self.placement(*node, reservation));
+                    let message = format!("given to node {}", self.node_name(*node));
                     self.tell(EventKind::WorkloadPlaced, message);
                 }
                 Step::Tell { placement, desired, revision } => {
                     self.report.told += 1;
-                    self.told.extend(find(placement).map(|p| Placement { desired, revision, ..p }));
+                    let (desired, revision) = (*desired, *revision);
+                    let told = find(*placement).map(|p| Placement { desired, revision, ..p });
+                    self.told.extend(told);
                 }
                 Step::Leave { placement, why } => {
-                    let Some(placement) = find(placement) else { continue };
+                    let Some(placement) = find(*placement) else { continue };
                     self.report.leaving += 1;
                     let node = self.node_name(placement.node_id);
                     let message = format!("taken from node {node}: {why}");
                     self.tell(EventKind::WorkloadUnplaced, message);
                     self.told.push(Placement { desired: Desired::Remove, ..placement });
                 }
-                Step::Release { placement } => self.released.extend(find(placement)),
+                Step::Release { placement } => self.released.extend(find(*placement)),
             }
         }
         self.report.added = self.added.len();
         self.report.released = self.released.len();
     }
 
-    fn placement(&self, node_id: NodeId) -> Placement {
+    fn placement(&self, node_id: NodeId, reservation: &Reservation) -> Placement {
         Placement {
             id: self.control.ids.fresh(),
             workload_id: self.service.id,
@@ -284,6 +289,7 @@ impl<'a> Work<'a> {
             desired: Desired::Run,
             desired_generation: Generation::ZERO,
             stop_grace: None,
+            reservation: reservation.clone(),
             is_released: false,
             revision: self.service.revision,
             status: None,
@@ -294,12 +300,11 @@ impl<'a> Work<'a> {
     }
 
     async fn write(mut self, tx: &mut Tx<'_>) -> Result<Outcome, Error> {
-        let resources = self.service.spec.resources;
         let added = std::mem::take(&mut self.added);
         let told = std::mem::take(&mut self.told);
         let mut nodes = BTreeSet::new();
-        let added = self.number(tx, added, resources, &mut nodes).await?;
-        let told = self.number(tx, told, resources, &mut nodes).await?;
+        let added = self.number(tx, added, &mut nodes).await?;
+        let told = self.number(tx, told, &mut nodes).await?;
         tx.placement_insert_batch(&added).await?;
         tx.service_placement_save_batch(&told).await?;
         self.release(tx).await?;
@@ -322,17 +327,15 @@ impl<'a> Work<'a> {
         &self,
         tx: &mut Tx<'_>,
         placements: Vec<Placement>,
-        resources: Resources,
         nodes: &mut BTreeSet<NodeId>,
-    ) -> Result<Vec<(Placement, Resources)>, Error> {
+    ) -> Result<Vec<Placement>, Error> {
         let mut numbered = Vec::with_capacity(placements.len());
         for placement in placements {
             let node = placement.node_id;
             let Some(desired_generation) = tx.node_desired_bump(node, 1).await? else { continue };
             nodes.insert(node);
             let time_modified = self.now;
-            numbered
-                .push((Placement { desired_generation, time_modified, ..placement }, resources));
+            numbered.push(Placement { desired_generation, time_modified, ..placement });
         }
         Ok(numbered)
     }

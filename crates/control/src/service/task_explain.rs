@@ -1,10 +1,10 @@
-//! Why a task is where it is: every reason, for every node.
+//! Why a task is where it is: every reason, for every node, and what would help.
 
-use hostler_engine::place::{self, Ask};
-use hostler_model::{Error, NodeState, Project, TaskState};
+use hostler_engine::place::{self, QueueReason};
+use hostler_model::{Desired, Error, NodeState, Project, TaskState, Workload};
+use hostler_store::Conn;
 
 use super::task::find;
-use crate::reconcile::placement::offers;
 use crate::{Control, Cx, Explanation, NodeExplanation};
 
 impl Control {
@@ -15,114 +15,161 @@ impl Control {
         name_or_id: &str,
     ) -> Result<Explanation, Error> {
         let mut read = self.store.read().await?;
-        let workload = find(&mut read, project, name_or_id).await?;
-        let state = workload.state.kind();
-        let plain = |summary: String, hints: Vec<String>| Explanation {
-            state,
-            summary,
-            nodes: Vec::new(),
-            hints,
-        };
-        let name = &workload.name;
-        Ok(match &workload.state {
-            TaskState::Pending => {
-                let offers = offers(&mut read).await?;
-                let ask = Ask {
-                    workload_id: workload.id,
-                    resources: workload.spec.resources,
-                    rules: workload.spec.placement.clone(),
-                };
-                let judged: Vec<_> =
-                    offers.iter().map(|node| (node, place::reasons(&ask, node))).collect();
-                let fitting = judged.iter().filter(|(_, reasons)| reasons.is_empty()).count();
-                let hopeless =
-                    judged.iter().all(|(_, reasons)| reasons.iter().any(|r| !r.is_passing()));
-                let summary = match (judged.len(), fitting) {
-                    (0, _) => "there is no node".to_owned(),
-                    (_, 0) if hopeless => {
-                        format!("none of {} nodes can ever run it as it is", judged.len())
-                    }
-                    (_, 0) => format!("none of {} nodes can run it now", judged.len()),
-                    (_, fitting) => format!(
-                        "{fitting} of {} nodes fit; it will be placed in a moment",
-                        judged.len()
-                    ),
-                };
-                let mut hints = Vec::new();
-                if judged.is_empty() {
-                    hints.push("add a node: `hostler node token create`, then run the command it prints on the machine".to_owned());
-                } else if fitting == 0 && hopeless {
-                    hints.push("ask for less, or for other labels or another node, or add a node that fits".to_owned());
-                } else if fitting == 0 {
-                    hints.push(
-                        "it starts by itself when one of the passing reasons below goes away"
-                            .to_owned(),
-                    );
-                }
-                if judged
-                    .iter()
-                    .any(|(node, _)| node.cordon.is_some() && node.state == NodeState::Online)
-                {
-                    hints.push(
-                        "`hostler node uncordon NODE` lets a cordoned node take work again"
-                            .to_owned(),
-                    );
-                }
-                let nodes = judged
-                    .into_iter()
-                    .map(|(node, reasons)| NodeExplanation {
-                        node: node.name.clone(),
-                        labels: node.labels.clone(),
-                        reasons: reasons.iter().map(ToString::to_string).collect(),
-                    })
-                    .collect();
-                Explanation { state, summary, nodes, hints }
-            }
-            TaskState::Assigning { placement } => {
-                let node = match read.placement_get(*placement).await? {
-                    Some(placement) => read.node_get(placement.node_id).await?,
-                    None => None,
-                };
-                let summary = match node {
-                    Some(node) => format!(
-                        "given to node `{}` ({}), which has not started it yet",
-                        node.name, node.state
-                    ),
-                    None => "given to a node that is gone".to_owned(),
-                };
-                plain(
-                    summary,
-                    vec![
-                        "a node that stays silent is declared lost, and the task with it"
-                            .to_owned(),
-                    ],
-                )
-            }
-            TaskState::Running { .. } => plain(
-                "it is running".to_owned(),
-                vec![format!("`hostler task logs -f {name}` follows its output")],
-            ),
-            TaskState::Completed { exit, .. } => {
-                plain(format!("it has ended well: {exit}"), Vec::new())
-            }
-            TaskState::Failed { exit, .. } => plain(
-                format!("it has ended badly: {exit}"),
-                vec![format!("`hostler task logs {name}` shows what it said")],
-            ),
-            TaskState::Killed { exit, .. } => plain(
-                exit.as_ref().map_or_else(
-                    || "it was stopped before it ran".to_owned(),
-                    |exit| format!("it was stopped: {exit}"),
-                ),
-                Vec::new(),
-            ),
-            TaskState::Lost { why, .. } => plain(
-                format!("it was lost: {why}"),
-                vec![
-                    "if its node comes back, its true end is recorded; otherwise submit it again"
-                        .to_owned(),
-                ],
-            ),
-        })
+        let task = find(&mut read, project, name_or_id).await?;
+        let state = task.state.kind();
+        if let TaskState::Pending = task.state {
+            return self.explain_waiting(&mut read, &task).await;
+        }
+        let (summary, hints) = settled(&mut read, &task).await?;
+        Ok(Explanation { state, summary, nodes: Vec::new(), hints })
     }
+
+    async fn explain_waiting(
+        &self,
+        read: &mut Conn,
+        task: &Workload,
+    ) -> Result<Explanation, Error> {
+        let state = task.state.kind();
+        let mut before = waits_for(read, task).await?;
+        if let Some(time) = task.time_ready.filter(|time| *time > self.now()) {
+            before.push(QueueReason::NotBefore { time }.to_string());
+        }
+        if task.desired == Desired::Pause {
+            before.push("it is held back: it was paused before it was placed".to_owned());
+        }
+        let scene = self.scene_with(read, task).await?;
+        let offers = scene.nodes.clone();
+        let explained = place::explain(scene, task.id);
+        let (decision, queue, reasons) = match explained {
+            Some(explained) => (explained.decision, explained.queue, explained.nodes),
+            None => (None, Vec::new(), Vec::new()),
+        };
+        let nodes: Vec<NodeExplanation> = offers
+            .iter()
+            .map(|offer| NodeExplanation {
+                node: offer.name.clone(),
+                labels: offer.labels.clone(),
+                reasons: reasons
+                    .iter()
+                    .find(|(id, _, _)| *id == offer.id)
+                    .map(|(_, _, reasons)| reasons.iter().map(ToString::to_string).collect())
+                    .unwrap_or_default(),
+            })
+            .collect();
+        let is_hopeless = !reasons.is_empty()
+            && reasons.iter().all(|(_, _, found)| found.iter().any(|r| !r.is_passing()));
+        let fitting = reasons.iter().filter(|(_, _, found)| found.is_empty()).count();
+        let summary = if let Some(first) = before.first() {
+            first.clone()
+        } else if offers.is_empty() {
+            "there is no node".to_owned()
+        } else if let Some(decision) = &decision {
+            let name = offers.iter().find(|offer| offer.id == decision.node_id);
+            let name = name.map(|offer| offer.name.to_string()).unwrap_or_default();
+            format!("it goes to node `{name}` in a moment")
+        } else if let Some(reason) = queue.first().filter(|_| fitting > 0) {
+            reason.to_string()
+        } else if is_hopeless {
+            format!("none of {} nodes can ever run it as it is", offers.len())
+        } else {
+            format!("none of {} nodes can run it now", offers.len())
+        };
+        let mut hints: Vec<String> = before.into_iter().skip(1).collect();
+        hints.extend(queue.iter().map(ToString::to_string).filter(|text| *text != summary));
+        if offers.is_empty() {
+            hints.push("add a node: `hostler node token create`, then run the command it prints on the machine".to_owned());
+        } else if is_hopeless {
+            hints.push(
+                "ask for less, or for other labels or another node, or add a node that fits"
+                    .to_owned(),
+            );
+        } else if decision.is_none() {
+            hints.push(
+                "it starts by itself when one of the passing reasons goes away".to_owned(),
+            );
+        }
+        if offers.iter().any(|node| node.cordon.is_some() && node.state == NodeState::Online) {
+            hints.push(
+                "`hostler node uncordon NODE` lets a cordoned node take work again".to_owned(),
+            );
+        }
+        Ok(Explanation { state, summary, nodes, hints })
+    }
+}
+
+/// What a task waits for before any node is looked at.
+async fn waits_for(read: &mut Conn, task: &Workload) -> Result<Vec<String>, Error> {
+    let mut found = Vec::new();
+    for waiting in read.task_after_of(task.id).await? {
+        let name = match (waiting.on_id.parse(), waiting.on_id.parse()) {
+            (Ok(id), _) if read.workload_get(id).await?.is_some() => {
+                read.workload_get(id).await?.map(|task| task.name.to_string())
+            }
+            (_, Ok(id)) => read.task_array_get(id).await?.map(|s| s.array.name.to_string()),
+            _ => None,
+        };
+        let task = name.unwrap_or(waiting.on_id);
+        found.push(QueueReason::After { task, on: waiting.condition }.to_string());
+    }
+    Ok(found)
+}
+
+/// A task that does not wait for a node: what to say of it, and what helps.
+async fn settled(read: &mut Conn, task: &Workload) -> Result<(String, Vec<String>), Error> {
+    let name = &task.name;
+    let again = format!("`hostler task retry {name}` puts it back into the queue");
+    let logs = format!("`hostler task logs {name}` shows what it said");
+    Ok(match &task.state {
+        TaskState::Pending => (String::new(), Vec::new()),
+        TaskState::PendingApproval => {
+            ("it waits for somebody to agree".to_owned(), Vec::new())
+        }
+        TaskState::Rejected { why, .. } => (format!("it was rejected: {why}"), Vec::new()),
+        TaskState::Assigning { placement } => {
+            let node = match read.placement_get(*placement).await? {
+                Some(placement) => read.node_get(placement.node_id).await?,
+                None => None,
+            };
+            let summary = match node {
+                Some(node) => format!(
+                    "given to node `{}` ({}), which has not started it yet",
+                    node.name, node.state
+                ),
+                None => "given to a node that is gone".to_owned(),
+            };
+            let hint = "a node that stays silent is declared lost, and the task with it";
+            (summary, vec![hint.to_owned()])
+        }
+        TaskState::Running { .. } => (
+            "it is running".to_owned(),
+            vec![format!("`hostler task logs -f {name}` follows its output")],
+        ),
+        TaskState::Paused { .. } => (
+            "it is paused: it keeps what it holds, and gets no processor time".to_owned(),
+            vec![format!("`hostler task resume {name}` lets it go on")],
+        ),
+        TaskState::Completed { exit, .. } => (format!("it has ended well: {exit}"), Vec::new()),
+        TaskState::Failed { run: None, exit } => (format!("it never ran: {exit}"), vec![again]),
+        TaskState::Failed { exit, .. } => {
+            (format!("it has ended badly: {exit}"), vec![logs, again])
+        }
+        TaskState::KilledOom { exit, .. } => (
+            format!("the kernel killed it for memory: {exit}"),
+            vec!["ask for more with `limits.memory`".to_owned(), logs, again],
+        ),
+        TaskState::Stopped { exit, .. } => {
+            (format!("it was stopped by Hostler: {exit}"), vec![again])
+        }
+        TaskState::Killed { exit, .. } => (
+            exit.as_ref().map_or_else(
+                || "it was stopped before it ran".to_owned(),
+                |exit| format!("it was stopped: {exit}"),
+            ),
+            vec![again],
+        ),
+        TaskState::Lost { why, .. } => (
+            format!("it was lost: {why}"),
+            vec!["if its node comes back, its true end is recorded".to_owned(), again],
+        ),
+    })
 }

@@ -1,7 +1,7 @@
 //! Why a service is where it is, and where it is not: every reason, for every node.
 
 use hostler_engine::place;
-use hostler_engine::spread::{self, Host};
+use hostler_engine::spread::Host;
 use hostler_model::{Desired, Error, NodeState, PlacementStatus, Project, Timestamp};
 
 use crate::reconcile::service_place::wish;
@@ -19,14 +19,14 @@ impl Control {
         let detail = self.workload_get(cx, project, name_or_id).await?;
         let mut read = self.store.read().await?;
         let hosts = self.hosts(&mut read, Timestamp::EPOCH).await?;
-        let ask = spread::ask(&wish(&detail.service));
+        let wish = wish(&detail.service);
         let nodes: Vec<WorkloadNodeExplanation> = hosts
             .iter()
             .map(|host| {
                 let here = detail.placements.iter().find(|p| p.placement.node_id == host.offer.id);
                 let reasons = match here {
                     Some(_) => Vec::new(),
-                    None => place::reasons(&ask, &host.offer),
+                    None => place::reasons(&wish.shape, &host.offer),
                 };
                 WorkloadNodeExplanation {
                     node: host.offer.name.clone(),
@@ -54,7 +54,7 @@ fn standing(here: &PlacementDetail, host: &Host) -> String {
     let change = match placement.desired {
         Desired::Remove => "; it is leaving",
         Desired::Stop => "; it is asked to stop",
-        Desired::Run => "",
+        Desired::Run | Desired::Pause => "",
     };
     let silence = match host.offer.state {
         NodeState::Online => String::new(),
@@ -83,7 +83,7 @@ fn summary(detail: &WorkloadDetail, nodes: &[WorkloadNodeExplanation], fitting: 
             };
         }
         Desired::Stop => return format!("it is stopped, and kept on {held} nodes"),
-        Desired::Run => {}
+        Desired::Run | Desired::Pause => {}
     }
     let here = detail.placements.iter().filter(|p| p.placement.desired != Desired::Remove).count();
     if let Some(asked) = &rules.node {

@@ -1,5 +1,8 @@
 use super::*;
-use hostler_model::{Bytes, Cores, Labels};
+use crate::place::{About, Amounts, Counts, Observed};
+use hostler_model::{
+    Bytes, Cores, CpuSet, Labels, PlacementRules, ProjectId, Resources, Timestamp,
+};
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -15,9 +18,20 @@ fn host(n: u128) -> Host {
             labels: Labels::from([("zone".to_owned(), format!("z{}", n % 2))]),
             state: NodeState::Online,
             cordon: None,
-            capacity: Resources { cores: Cores::from_millis(1000), memory: Bytes::mib(1024) },
-            used: Resources { cores: Cores::ZERO, memory: Bytes::ZERO },
+            about: About::default(),
+            address: String::new(),
+            capacity: Amounts { cores: Cores::from_millis(1000), memory: Bytes::mib(1024), ..Amounts::default() },
+            used: Amounts::default(),
+            observed: Observed::default(),
+            cpus: (0..1).collect(),
+            held: CpuSet::default(),
+            numa: Vec::new(),
+            gpus: Vec::new(),
             runs: 0,
+            last_given: Timestamp::EPOCH,
+            tags: Counts::new(),
+            families: Counts::new(),
+            lasting: Vec::new(),
         },
         is_draining: false,
         is_away: false,
@@ -37,11 +51,27 @@ fn away(mut host: Host) -> Host {
     host
 }
 
+fn small() -> Resources {
+    Resources { cores: Cores::from_millis(100), ..Resources::default() }
+}
+
+fn spread(wish: &Wish, seats: &[Seat], hosts: &mut [Host]) -> Vec<Step> {
+    super::spread(wish, seats, hosts, &Settings::default())
+}
+
 fn wish(rules: PlacementRules) -> Wish {
     Wish {
         workload_id: WorkloadId::from_uuid(Uuid::from_u128(1)),
-        rules,
-        resources: Resources { cores: Cores::from_millis(100), memory: Bytes::ZERO },
+        shape: Shape {
+            project: ProjectId::from_uuid(Uuid::from_u128(9)),
+            resources: small(),
+            rules,
+            priority: 0,
+            tags: Vec::new(),
+            family: "f".to_owned(),
+            timeout: None,
+            needs_engine: false,
+        },
         desired: Desired::Run,
         revision: Generation::FIRST,
     }
@@ -80,7 +110,8 @@ fn tell(id: u128, desired: Desired, revision: u64) -> Step {
 }
 
 fn add_to(n: u128) -> Step {
-    Step::Add { node: node_id(n) }
+    let reservation = Reservation { cores: small().cores, ..Reservation::default() };
+    Step::Add { node: node_id(n), reservation }
 }
 
 #[test]
@@ -91,6 +122,39 @@ fn a_count_goes_to_those_with_the_fewest_services_then_the_most_room() {
     hosts[3].offer.cordon = Some("disk".to_owned());
     assert_eq!(spread(&count(2), &[], &mut hosts.clone()), [add_to(3), add_to(2)]);
     assert_eq!(spread(&count(9), &[], &mut hosts), [add_to(3), add_to(2), add_to(1)]);
+}
+
+#[test]
+fn strategy_preferences_and_tags_are_honoured() {
+    let mut wish = count(1);
+    wish.shape.rules.strategy = Some(hostler_model::Strategy::BinPack);
+    let mut hosts = vec![host(1), host(2), host(3)];
+    hosts[1].offer.used.cores = Cores::from_millis(500);
+    hosts[1].services = 7;
+    assert_eq!(spread(&wish, &[], &mut hosts.clone()), [add_to(2)], "the fullest");
+    wish.shape.rules.prefer = vec!["label.zone = z1".parse().unwrap()];
+    assert_eq!(spread(&wish, &[], &mut hosts.clone()), [add_to(1)], "one that is preferred");
+    wish.shape.rules.apart = vec!["db".to_owned()];
+    hosts[0].offer.tags.entry(wish.shape.project).or_default().insert("db".to_owned(), 1);
+    assert_eq!(spread(&wish, &[], &mut hosts), [add_to(3)], "apart from what is there");
+}
+
+#[test]
+fn a_service_gets_cores_of_its_own_and_leaves_a_node_that_no_longer_qualifies() {
+    let mut wish = count(2);
+    wish.shape.resources = Resources { exclusive: true, cores: Cores::from_millis(1000), ..small() };
+    wish.shape.rules.constraints = vec!["kernel >= 6".parse().unwrap()];
+    let mut hosts = vec![host(1), host(2)];
+    hosts.iter_mut().for_each(|host| host.offer.about.kernel = "6.1".to_owned());
+    let steps = spread(&wish, &[], &mut hosts.clone());
+    let cpus = |step: &Step| match step {
+        Step::Add { reservation, .. } => reservation.cpus.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(steps.iter().map(cpus).collect::<Vec<_>>(), ["0", "0"]);
+    hosts[0].offer.about.kernel = "5.10".to_owned();
+    let steps = spread(&wish, &[seat(11, 1), seat(12, 2)], &mut hosts);
+    assert_eq!(steps, [leave(11, Why::NoMatch)]);
 }
 
 #[test]
@@ -244,8 +308,8 @@ fn any_seats() -> impl Strategy<Value = Vec<Seat>> {
 
 fn carry_out(steps: &[Step], seats: &mut Vec<Seat>, revision: Generation) {
     for step in steps {
-        match *step {
-            Step::Add { node } => {
+        match step.clone() {
+            Step::Add { node, .. } => {
                 let id = 1000 + seats.len() as u128;
                 seats.push(Seat {
                     placement_id: PlacementId::from_uuid(Uuid::from_u128(id)),
@@ -289,9 +353,9 @@ proptest! {
             prop_assert!(here <= 1, "one for each node");
         }
         for step in &steps {
-            if let Step::Add { node } = step {
+            if let Step::Add { node, .. } = step {
                 let host = before.iter().find(|host| host.offer.id == *node).unwrap();
-                prop_assert!(place::fits(&ask(&wish), &host.offer));
+                prop_assert!(place::fits(&wish.shape, &host.offer));
                 prop_assert_eq!(wish.desired, Desired::Run);
             }
         }
@@ -305,14 +369,14 @@ proptest! {
             .count();
         if wish.desired == Desired::Remove {
             prop_assert!(live.is_empty());
-        } else if !wish.rules.every {
+        } else if !wish.shape.rules.every {
             prop_assert!(counted <= wanted(&wish));
         }
-        let is_short = wish.rules.every || counted < wanted(&wish);
+        let is_short = wish.shape.rules.every || counted < wanted(&wish);
         if wish.desired == Desired::Run && is_short {
             for host in &hosts {
                 let is_taken = seats.iter().any(|seat| seat.node_id == host.offer.id);
-                prop_assert!(is_taken || !place::fits(&ask(&wish), &host.offer));
+                prop_assert!(is_taken || !place::fits(&wish.shape, &host.offer));
             }
         }
         prop_assert_eq!(spread(&wish, &seats, &mut hosts), vec![], "nothing is left to do");

@@ -2,17 +2,31 @@
 //! agent message.
 
 mod around;
+mod constraint;
+mod container;
 mod cron;
 mod health;
 mod limits;
 mod mode;
+mod placement;
+mod queue;
+mod range;
+mod resources;
+mod target;
 mod zone;
 
 pub use around::{Dependency, DependencyCondition, Hook, Hooks, LogPolicy, PythonEntry};
+pub use constraint::{Attribute, Constraint, compare_versions};
+pub use container::{Container, ContainerNetwork, Mount, PullPolicy, image_problem};
 pub use cron::{Cron, CronError, CronField};
 pub use health::{Check, HealthCheck, HttpCheck, OnUnhealthy, TcpCheck};
 pub use limits::Limits;
 pub use mode::{CatchUp, Mode, ModeKind, Overlap, RestartOn, RestartPolicy, Schedule};
+pub use placement::{PlacementRules, Strategy};
+pub use queue::{After, AfterCondition, QueueRules, RetryOn, RetryPolicy};
+pub use range::ArrayRange;
+pub use resources::{GpuRequest, GpuShareSize, NumaRequest, Resources};
+pub use target::Target;
 pub use zone::ZoneError;
 
 use std::borrow::Cow;
@@ -20,8 +34,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::name::label_problem;
-use crate::{Bytes, Cores, Diagnostic, Labels, Name, Span};
+use crate::{Diagnostic, Span};
 
 crate::labels! {
     /// What carries a workload out on its node.
@@ -30,6 +43,8 @@ crate::labels! {
         /// A process of the node's own operating system.
         #[default]
         Process = "process",
+        /// A container of the node's container engine.
+        Container = "container",
     }
 }
 
@@ -89,10 +104,16 @@ pub struct WorkloadSpec {
     /// Version of what it runs, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// The container it runs in, with the runtime `container`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<Container>,
     #[serde(default)]
     pub resources: Resources,
     #[serde(default)]
     pub placement: PlacementRules,
+    /// How it waits for its turn; for tasks.
+    #[serde(default, skip_serializing_if = "QueueRules::is_default")]
+    pub queue: QueueRules,
 }
 
 /// How a run is stopped: the signal, then after the grace period SIGKILL.
@@ -135,41 +156,6 @@ impl StopSignal {
             StopSignal::Term => 15,
         }
     }
-}
-
-/// What a workload reserves on its node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Resources {
-    pub cores: Cores,
-    /// Bytes of memory.
-    pub memory: Bytes,
-}
-
-impl Default for Resources {
-    /// Small enough that fifty unspecified tasks share a core, large enough that a node is never flooded.
-    fn default() -> Resources {
-        Resources { cores: Cores::from_millis(20), memory: Bytes::ZERO }
-    }
-}
-
-/// Where a workload may run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct PlacementRules {
-    /// Only on the node of this name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub node: Option<Name>,
-    /// Only on nodes that carry all of these labels.
-    #[serde(skip_serializing_if = "Labels::is_empty")]
-    pub selector: Labels,
-    /// On every node that fits, also on those that come later.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub every: bool,
-    /// On this many nodes; one when absent.
-    #[schemars(range(min = 1))]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<u32>,
 }
 
 /// Mistakes found in a spec, with where they are.
@@ -227,6 +213,8 @@ impl WorkloadSpec {
     pub fn problems(&self, at: &str) -> Vec<Diagnostic> {
         let mut say = Problems { base: at, found: Vec::new() };
         match (&self.python, self.command.is_empty()) {
+            // An image may bring its own command.
+            (None, true) if self.runtime == Runtime::Container => {}
             (None, _) => look_at_command("/command", &self.command, &mut say),
             (Some(_), false) => say.at("/python", "either `command` or `python`, not both"),
             (Some(python), true) => python.look(&mut say),
@@ -267,12 +255,28 @@ impl WorkloadSpec {
         self.hooks.look(&mut say);
         self.logs.look(&mut say);
         for (i, tag) in self.tags.iter().enumerate() {
-            if tag.is_empty() || tag.len() > 128 || tag.contains(char::is_control) {
+            if !is_tag(tag) {
                 say.at(&format!("/tags/{i}"), "a tag has 1 to 128 printable characters");
             }
         }
-        self.look_at_placement(&mut say);
+        self.look_at_runtime(&mut say);
+        self.resources.look(&mut say);
+        self.placement.look(&mut say);
+        self.queue.look(&mut say);
         say.found
+    }
+
+    fn look_at_runtime(&self, say: &mut Problems<'_>) {
+        match (self.runtime, &self.container) {
+            (Runtime::Container, None) => {
+                say.at("/container", "the runtime `container` needs an image: container.image");
+            }
+            (Runtime::Process, Some(_)) => {
+                say.at("/container", "set `runtime: container`, or leave the container out");
+            }
+            (Runtime::Container, Some(container)) => container.look(say),
+            (Runtime::Process, None) => {}
+        }
     }
 
     fn look_at_env(&self, say: &mut Problems<'_>) {
@@ -290,24 +294,11 @@ impl WorkloadSpec {
             say.at("/env", "the environment is larger than 1 MiB");
         }
     }
+}
 
-    fn look_at_placement(&self, say: &mut Problems<'_>) {
-        let rules = &self.placement;
-        for (key, value) in &rules.selector {
-            if let Some(problem) = label_problem(key, value) {
-                say.at("/placement/selector", problem);
-            }
-        }
-        if rules.count == Some(0) {
-            say.at("/placement/count", "at least one node; stop the workload to have it on none");
-        }
-        if rules.count.is_some() && rules.every {
-            say.at("/placement/count", "either `every` or `count`, not both");
-        }
-        if rules.node.is_some() && (rules.every || rules.count.is_some_and(|count| count > 1)) {
-            say.at("/placement/node", "one node was named; `every` and `count` mean several");
-        }
-    }
+/// Whether a word can be a tag.
+fn is_tag(tag: &str) -> bool {
+    !tag.is_empty() && tag.len() <= 128 && !tag.contains(char::is_control)
 }
 
 fn parse_umask(text: &str) -> Option<u32> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Desired;
+use super::{Desired, Reservation, TaskSeat};
 use crate::{Generation, Name, PlacementId, RunId, Span, WorkloadId, WorkloadSpec};
 
 /// One placement as its node needs to know it: everything to run it without asking again.
@@ -20,6 +20,12 @@ pub struct Assignment {
     pub spec: WorkloadSpec,
     /// Overrides the spec's grace period when it is to stop.
     pub grace: Option<Span>,
+    /// Which cores and devices are its own.
+    #[serde(default)]
+    pub reservation: Reservation,
+    /// Its place in an array, for a task of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seat: Option<TaskSeat>,
     /// Grows when the spec changes, and when what runs is to be replaced by a new run. What was started
     /// under an older one is stopped, and counting starts anew.
     #[serde(default)]

@@ -19,6 +19,8 @@ crate::labels! {
         Unhealthy = "unhealthy",
         /// It could not be started; `message` says why.
         StartFailed = "start-failed",
+        /// It was given up before it ran; `message` says why.
+        GivenUp = "given-up",
         /// The node rebooted, or its supervisor died with it: the true status cannot be known.
         Vanished = "vanished",
     }
@@ -68,6 +70,7 @@ impl std::fmt::Display for Exit {
             ExitReason::OutOfMemory => "out of memory",
             ExitReason::Unhealthy => "unhealthy",
             ExitReason::StartFailed => "could not be started",
+            ExitReason::GivenUp => "given up",
             ExitReason::Vanished => "vanished with its node or supervisor",
         };
         let parts = [reason, &status, self.message.as_deref().unwrap_or_default()];

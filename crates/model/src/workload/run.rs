@@ -1,22 +1,24 @@
 //! Placements (one workload on one node) and runs (one execution attempt), and what agents report.
 //!
 //! ```text
-//!   assigned --started--> running --exited--> exited
-//!      |  \______________exited_______________/  ^
-//!      '------lost------> lost <---lost-- running |
-//!                           '--started--> running  (the node came back with it)
-//!                           '--exited-------------'
+//!   assigned --started--> running <--paused, started--> paused
+//!      |                     |                             |
+//!      '--------+------------+----------- exited ----------+----> exited
+//!               '------------+------------- lost ----------+----> lost
+//!                                                                  '-- as above: the node came back
 //! ```
 
 use serde::{Deserialize, Serialize};
 
-use super::{Exit, PlacementStatus};
+use super::{Exit, PlacementStatus, Reservation};
 use crate::{Generation, NodeId, PlacementId, ProjectId, RunId, Span, Timestamp, WorkloadId};
 
 crate::labels! {
     /// What should become of a workload or placement.
     pub enum Desired ("desired state") {
         Run = "run",
+        /// Started, but frozen.
+        Pause = "pause",
         /// Not running, but kept.
         Stop = "stop",
         /// Not running, and nothing is kept of it but its output for a while.
@@ -38,6 +40,8 @@ pub struct Placement {
     pub desired_generation: Generation,
     /// Overrides the spec's grace period when it is to stop.
     pub stop_grace: Option<Span>,
+    /// What it holds of its node until it is released.
+    pub reservation: Reservation,
     /// Set once the agent has reported the end and holds nothing of it any more.
     pub is_released: bool,
     /// The service's revision that its node was told of; zero for a task.
@@ -76,6 +80,7 @@ crate::labels! {
     pub enum RunStateKind ("run state") {
         Assigned = "assigned",
         Running = "running",
+        Paused = "paused",
         Exited = "exited",
         Lost = "lost",
     }
@@ -87,6 +92,11 @@ pub enum RunState {
     /// Given to a node that has not started it yet.
     Assigned,
     Running {
+        pid: u32,
+        since: Timestamp,
+    },
+    /// Frozen; `since` is when it was started.
+    Paused {
         pid: u32,
         since: Timestamp,
     },
@@ -103,6 +113,7 @@ pub enum RunState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunEvent {
     Started { pid: u32, time: Timestamp },
+    Paused { pid: u32, time: Timestamp },
     Exited { exit: Exit },
     Lost { why: String, time: Timestamp },
 }
@@ -112,6 +123,7 @@ impl RunState {
         match self {
             RunState::Assigned => RunStateKind::Assigned,
             RunState::Running { .. } => RunStateKind::Running,
+            RunState::Paused { .. } => RunStateKind::Paused,
             RunState::Exited { .. } => RunStateKind::Exited,
             RunState::Lost { .. } => RunStateKind::Lost,
         }
@@ -120,19 +132,14 @@ impl RunState {
     /// The next state; `None` where the event changes nothing.
     pub fn apply(&self, event: RunEvent) -> Option<RunState> {
         match (self, event) {
-            (RunState::Assigned | RunState::Lost { .. }, RunEvent::Started { pid, time }) => {
-                Some(RunState::Running { pid, since: time })
-            }
-            (
-                RunState::Assigned | RunState::Running { .. } | RunState::Lost { .. },
-                RunEvent::Exited { exit },
-            ) => Some(RunState::Exited { exit }),
-            (RunState::Assigned | RunState::Running { .. }, RunEvent::Lost { why, time }) => {
-                Some(RunState::Lost { why, time })
-            }
-            (RunState::Running { .. } | RunState::Exited { .. }, RunEvent::Started { .. })
-            | (RunState::Exited { .. }, RunEvent::Exited { .. })
-            | (RunState::Exited { .. } | RunState::Lost { .. }, RunEvent::Lost { .. }) => None,
+            (RunState::Exited { .. }, _)
+            | (RunState::Running { .. }, RunEvent::Started { .. })
+            | (RunState::Paused { .. }, RunEvent::Paused { .. })
+            | (RunState::Lost { .. }, RunEvent::Lost { .. }) => None,
+            (_, RunEvent::Started { pid, time }) => Some(RunState::Running { pid, since: time }),
+            (_, RunEvent::Paused { pid, time }) => Some(RunState::Paused { pid, since: time }),
+            (_, RunEvent::Exited { exit }) => Some(RunState::Exited { exit }),
+            (_, RunEvent::Lost { why, time }) => Some(RunState::Lost { why, time }),
         }
     }
 }
@@ -178,6 +185,11 @@ pub struct Origin {
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum ReportState {
     Running {
+        pid: u32,
+        since: Timestamp,
+    },
+    /// Frozen; `since` is when it was started.
+    Paused {
         pid: u32,
         since: Timestamp,
     },

@@ -1,17 +1,23 @@
 //! States of a task.
 //!
 //! ```text
+//!  pending_approval --approved--> pending     rejected, or killed, before that: final
 //!             placed               started              exited
 //!   pending ----------> assigning ---------> running ------------> completed | failed | killed
-//!      |  ^                |  |                 |                        ^
-//!      |  '-- returned ----'  '---- lost -------+-----> lost ------------'
-//!      '---- cancelled ----> killed                      '-- found --> running
+//!    ^ |  ^                |  |               |   ^                | killed_oom | stopped
+//!    | |  '-- returned ----'  |         paused|   |resumed
+//!    | |                      '-- lost --+--- v --'
+//!    | '-- gave-up --> failed            |  paused
+//!    |  '- cancelled -> killed           v
+//!    '------ requeued ------ any end, lost ---- found --> running
 //! ```
 //!
-//! Owner and deadline of each: `pending` is owned by the placement reconciler and waits for as long
-//! as the user lets it, always with its reasons on record; `assigning` and `running` are owned by the
-//! node's agent, and by the liveness reconciler once the node is quiet; `lost` is a verdict of the
-//! control plane that an agent which comes back may still correct. The rest are final.
+//! Owner and deadline of each: `pending_approval` is owned by who may approve, until it expires;
+//! `pending` is owned by the placement reconciler and waits for as long as the user lets it, always
+//! with its reasons on record; `assigning`, `running` and `paused` are owned by the node's agent, and
+//! by the liveness reconciler once the node is quiet; `lost` is a verdict of the control plane that an
+//! agent which comes back may still correct. The rest are final: only a retry, which is decided in the
+//! same step as the end itself, puts a task back into the queue.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +26,17 @@ use crate::{PlacementId, RunId, Timestamp};
 
 crate::labels! {
     pub enum TaskStateKind ("task state") {
+        PendingApproval = "pending_approval",
+        Rejected = "rejected",
         Pending = "pending",
         Assigning = "assigning",
         Running = "running",
+        Paused = "paused",
         Completed = "completed",
         Failed = "failed",
         Killed = "killed",
+        KilledOom = "killed_oom",
+        Stopped = "stopped",
         Lost = "lost",
     }
 }
@@ -33,14 +44,20 @@ crate::labels! {
 impl TaskStateKind {
     /// Nothing further will happen unless an agent that was thought lost comes back.
     pub const SETTLED: &'static [TaskStateKind] = &[
+        TaskStateKind::Rejected,
         TaskStateKind::Completed,
         TaskStateKind::Failed,
         TaskStateKind::Killed,
+        TaskStateKind::KilledOom,
+        TaskStateKind::Stopped,
         TaskStateKind::Lost,
     ];
     /// States that hold resources of a node.
     pub const OCCUPYING: &'static [TaskStateKind] =
-        &[TaskStateKind::Assigning, TaskStateKind::Running];
+        &[TaskStateKind::Assigning, TaskStateKind::Running, TaskStateKind::Paused];
+    /// States in which nothing was given to a node yet.
+    pub const WAITING: &'static [TaskStateKind] =
+        &[TaskStateKind::PendingApproval, TaskStateKind::Pending];
 
     pub fn is_settled(self) -> bool {
         Self::SETTLED.contains(&self)
@@ -48,8 +65,14 @@ impl TaskStateKind {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TaskState {
+    /// Somebody has to agree first.
+    PendingApproval,
+    Rejected {
+        why: String,
+        time: Timestamp,
+    },
     Pending,
     Assigning {
         placement: PlacementId,
@@ -58,18 +81,35 @@ pub enum TaskState {
         placement: PlacementId,
         run: RunId,
     },
+    /// Frozen on its node: it keeps what it holds but gets no processor time.
+    Paused {
+        placement: PlacementId,
+        run: RunId,
+    },
     Completed {
         run: RunId,
         exit: Exit,
     },
+    /// `run` is absent when it was given up before it ran.
     Failed {
-        run: RunId,
+        #[serde(default)]
+        run: Option<RunId>,
         exit: Exit,
     },
     /// Stopped because somebody asked; `exit` is absent when it never started.
     Killed {
         run: Option<RunId>,
         exit: Option<Exit>,
+    },
+    /// The kernel killed it for memory.
+    KilledOom {
+        run: RunId,
+        exit: Exit,
+    },
+    /// Stopped by Hostler itself, for others or for its node, and not put back into the queue.
+    Stopped {
+        run: RunId,
+        exit: Exit,
     },
     Lost {
         placement: PlacementId,
@@ -81,7 +121,16 @@ pub enum TaskState {
 /// What can happen to a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TaskEvent {
+    Approved,
+    Rejected {
+        why: String,
+        time: Timestamp,
+    },
     Placed {
+        placement: PlacementId,
+    },
+    /// It waits to be tried again after it was lost, and its node came back with it first.
+    Found {
         placement: PlacementId,
     },
     /// The placement was withdrawn before anything ran; the task waits again.
@@ -90,8 +139,18 @@ pub enum TaskEvent {
         placement: PlacementId,
         run: RunId,
     },
+    Paused {
+        placement: PlacementId,
+        run: RunId,
+    },
     Exited {
         run: RunId,
+        exit: Exit,
+    },
+    /// It is to be tried again after an end, or after it was lost.
+    Requeued,
+    /// It will never run: too late, or what it waited for ended otherwise.
+    GaveUp {
         exit: Exit,
     },
     /// Killed while nothing was assigned.
@@ -112,10 +171,16 @@ pub struct IllegalTransition {
 impl TaskEvent {
     pub const fn label(&self) -> &'static str {
         match self {
+            TaskEvent::Approved => "approved",
+            TaskEvent::Rejected { .. } => "rejected",
             TaskEvent::Placed { .. } => "placed",
+            TaskEvent::Found { .. } => "found",
             TaskEvent::Returned => "returned",
             TaskEvent::Started { .. } => "started",
+            TaskEvent::Paused { .. } => "paused",
             TaskEvent::Exited { .. } => "exited",
+            TaskEvent::Requeued => "requeued",
+            TaskEvent::GaveUp { .. } => "gave-up",
             TaskEvent::Cancelled => "cancelled",
             TaskEvent::Lost { .. } => "lost",
         }
@@ -125,12 +190,17 @@ impl TaskEvent {
 impl TaskState {
     pub const fn kind(&self) -> TaskStateKind {
         match self {
+            TaskState::PendingApproval => TaskStateKind::PendingApproval,
+            TaskState::Rejected { .. } => TaskStateKind::Rejected,
             TaskState::Pending => TaskStateKind::Pending,
             TaskState::Assigning { .. } => TaskStateKind::Assigning,
             TaskState::Running { .. } => TaskStateKind::Running,
+            TaskState::Paused { .. } => TaskStateKind::Paused,
             TaskState::Completed { .. } => TaskStateKind::Completed,
             TaskState::Failed { .. } => TaskStateKind::Failed,
             TaskState::Killed { .. } => TaskStateKind::Killed,
+            TaskState::KilledOom { .. } => TaskStateKind::KilledOom,
+            TaskState::Stopped { .. } => TaskStateKind::Stopped,
             TaskState::Lost { .. } => TaskStateKind::Lost,
         }
     }
@@ -141,11 +211,17 @@ impl TaskState {
 
     pub fn exit(&self) -> Option<&Exit> {
         match self {
-            TaskState::Completed { exit, .. } | TaskState::Failed { exit, .. } => Some(exit),
+            TaskState::Completed { exit, .. }
+            | TaskState::Failed { exit, .. }
+            | TaskState::KilledOom { exit, .. }
+            | TaskState::Stopped { exit, .. } => Some(exit),
             TaskState::Killed { exit, .. } => exit.as_ref(),
-            TaskState::Pending
+            TaskState::PendingApproval
+            | TaskState::Rejected { .. }
+            | TaskState::Pending
             | TaskState::Assigning { .. }
             | TaskState::Running { .. }
+            | TaskState::Paused { .. }
             | TaskState::Lost { .. } => None,
         }
     }
@@ -155,11 +231,33 @@ impl TaskState {
         match self {
             TaskState::Assigning { placement }
             | TaskState::Running { placement, .. }
+            | TaskState::Paused { placement, .. }
             | TaskState::Lost { placement, .. } => Some(*placement),
-            TaskState::Pending
+            TaskState::PendingApproval
+            | TaskState::Rejected { .. }
+            | TaskState::Pending
             | TaskState::Completed { .. }
             | TaskState::Failed { .. }
-            | TaskState::Killed { .. } => None,
+            | TaskState::Killed { .. }
+            | TaskState::KilledOom { .. }
+            | TaskState::Stopped { .. } => None,
+        }
+    }
+
+    /// The run that it is, or was, about.
+    pub const fn run(&self) -> Option<RunId> {
+        match self {
+            TaskState::Running { run, .. }
+            | TaskState::Paused { run, .. }
+            | TaskState::Completed { run, .. }
+            | TaskState::KilledOom { run, .. }
+            | TaskState::Stopped { run, .. } => Some(*run),
+            TaskState::Failed { run, .. } | TaskState::Killed { run, .. } => *run,
+            TaskState::PendingApproval
+            | TaskState::Rejected { .. }
+            | TaskState::Pending
+            | TaskState::Assigning { .. }
+            | TaskState::Lost { .. } => None,
         }
     }
 
@@ -171,48 +269,70 @@ impl TaskState {
     ) -> Result<TaskState, IllegalTransition> {
         use TaskEvent as E;
         use TaskState as S;
-        let illegal =
-            |event: &TaskEvent| Err(IllegalTransition { state: self.kind(), event: event.label() });
+        let is_wanted = matches!(desired, Desired::Run | Desired::Pause);
         match (self, event) {
-            (S::Pending, E::Placed { placement }) => Ok(S::Assigning { placement }),
-            (S::Pending, E::Cancelled) => Ok(S::Killed { run: None, exit: None }),
-            (S::Assigning { .. }, E::Returned) => Ok(match desired {
-                Desired::Run => S::Pending,
-                Desired::Stop | Desired::Remove => S::Killed { run: None, exit: None },
-            }),
+            (S::PendingApproval, E::Approved) => Ok(S::Pending),
+            (S::PendingApproval, E::Rejected { why, time }) => Ok(S::Rejected { why, time }),
+            (S::PendingApproval | S::Pending, E::Cancelled) => {
+                Ok(S::Killed { run: None, exit: None })
+            }
+            (S::PendingApproval | S::Pending, E::GaveUp { exit }) => {
+                Ok(S::Failed { run: None, exit })
+            }
+            (S::Pending, E::Placed { placement } | E::Found { placement }) => {
+                Ok(S::Assigning { placement })
+            }
+            (S::Assigning { .. }, E::Returned) if is_wanted => Ok(S::Pending),
+            (S::Assigning { .. }, E::Returned) => Ok(S::Killed { run: None, exit: None }),
             (
-                S::Assigning { placement: held } | S::Lost { placement: held, .. },
+                S::Assigning { placement: held }
+                | S::Paused { placement: held, .. }
+                | S::Lost { placement: held, .. },
                 E::Started { placement, run },
             ) if *held == placement => Ok(S::Running { placement, run }),
-            (S::Assigning { .. } | S::Running { .. } | S::Lost { .. }, E::Exited { run, exit }) => {
-                Ok(ended(desired, run, exit))
-            }
-            (S::Assigning { placement } | S::Running { placement, .. }, E::Lost { why, time }) => {
-                Ok(S::Lost { placement: *placement, why, time })
-            }
             (
-                S::Pending
-                | S::Assigning { .. }
-                | S::Running { .. }
-                | S::Completed { .. }
-                | S::Failed { .. }
+                S::Assigning { placement: held }
+                | S::Running { placement: held, .. }
+                | S::Lost { placement: held, .. },
+                E::Paused { placement, run },
+            ) if *held == placement => Ok(S::Paused { placement, run }),
+            (
+                S::Assigning { .. } | S::Running { .. } | S::Paused { .. } | S::Lost { .. },
+                E::Exited { run, exit },
+            ) => Ok(ended(desired, run, exit)),
+            (
+                S::Assigning { placement }
+                | S::Running { placement, .. }
+                | S::Paused { placement, .. },
+                E::Lost { why, time },
+            ) => Ok(S::Lost { placement: *placement, why, time }),
+            (
+                S::Failed { .. }
                 | S::Killed { .. }
+                | S::KilledOom { .. }
+                | S::Stopped { .. }
                 | S::Lost { .. },
-                event,
-            ) => illegal(&event),
+                E::Requeued,
+            ) if is_wanted => Ok(S::Pending),
+            (_, event) => {
+                Err(IllegalTransition { state: self.kind(), event: event.label() })
+            }
         }
     }
 }
 
 /// A run that ended because its user asked is killed, whatever its code; otherwise the code decides.
 fn ended(desired: Desired, run: RunId, exit: Exit) -> TaskState {
-    match (desired, exit.reason) {
-        (_, ExitReason::Stopped) => TaskState::Killed { run: Some(run), exit: Some(exit) },
+    let is_wanted = matches!(desired, Desired::Run | Desired::Pause);
+    match exit.reason {
+        ExitReason::Stopped if is_wanted => TaskState::Stopped { run, exit },
+        ExitReason::Stopped => TaskState::Killed { run: Some(run), exit: Some(exit) },
+        ExitReason::OutOfMemory => TaskState::KilledOom { run, exit },
         _ if exit.is_success() => TaskState::Completed { run, exit },
-        (Desired::Stop | Desired::Remove, ExitReason::Vanished) => {
+        ExitReason::Vanished if !is_wanted => {
             TaskState::Killed { run: Some(run), exit: Some(exit) }
         }
-        _ => TaskState::Failed { run, exit },
+        _ => TaskState::Failed { run: Some(run), exit },
     }
 }
 
@@ -228,17 +348,29 @@ mod tests {
         let exit = |reason, code| Exit { reason, code, signal: None, message: None, time };
         let ok = exit(ExitReason::Exited, Some(0));
         let states = vec![
+            TaskState::PendingApproval,
+            TaskState::Rejected { why: "no".into(), time },
             TaskState::Pending,
             TaskState::Assigning { placement },
             TaskState::Running { placement, run },
+            TaskState::Paused { placement, run },
             TaskState::Completed { run, exit: ok.clone() },
-            TaskState::Failed { run, exit: exit(ExitReason::Exited, Some(3)) },
+            TaskState::Failed { run: Some(run), exit: exit(ExitReason::Exited, Some(3)) },
             TaskState::Killed { run: None, exit: None },
+            TaskState::KilledOom { run, exit: exit(ExitReason::OutOfMemory, None) },
+            TaskState::Stopped { run, exit: exit(ExitReason::Stopped, None) },
             TaskState::Lost { placement, why: "gone".into(), time },
         ];
         let events = vec![
+            TaskEvent::Approved,
+            TaskEvent::Rejected { why: "no".into(), time },
             TaskEvent::Placed { placement },
+            TaskEvent::Found { placement },
             TaskEvent::Returned,
+            TaskEvent::Paused { placement, run },
+            TaskEvent::Requeued,
+            TaskEvent::GaveUp { exit: exit(ExitReason::GivenUp, None) },
+            TaskEvent::Exited { run, exit: exit(ExitReason::OutOfMemory, None) },
             TaskEvent::Started { placement, run },
             TaskEvent::Started { placement: PlacementId::from_uuid(Uuid::from_u128(99)), run },
             TaskEvent::Exited { run, exit: ok },
@@ -255,7 +387,7 @@ mod tests {
     fn transition_table() {
         let (states, events) = samples();
         let mut table = String::new();
-        for desired in [Desired::Run, Desired::Stop] {
+        for desired in [Desired::Run, Desired::Pause, Desired::Stop] {
             for state in &states {
                 for event in &events {
                     let detail = match event {
@@ -274,7 +406,7 @@ mod tests {
                         .apply(desired, event.clone())
                         .map_or("-".to_owned(), |s| s.kind().to_string());
                     table.push_str(&format!(
-                        "{:<5} {:<10} {detail:<18} {next}\n",
+                        "{:<5} {:<16} {detail:<18} {next}\n",
                         desired.label(),
                         state.kind()
                     ));
@@ -285,10 +417,10 @@ mod tests {
     }
 
     #[test]
-    fn final_states_never_change() {
+    fn final_states_never_change_but_by_a_retry() {
         let (states, events) = samples();
         for state in states.iter().filter(|s| s.is_settled() && s.kind() != TaskStateKind::Lost) {
-            for event in &events {
+            for event in events.iter().filter(|event| **event != TaskEvent::Requeued) {
                 assert!(state.apply(Desired::Run, event.clone()).is_err(), "{state:?} {event:?}");
             }
         }

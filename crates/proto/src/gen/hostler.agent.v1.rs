@@ -159,6 +159,14 @@ pub struct DesiredPlacement {
     /// Grows when the spec changes or what runs is to be replaced.
     #[prost(uint64, tag = "10")]
     pub revision: u64,
+    /// JSON of model::Reservation.
+    #[prost(string, tag = "11")]
+    pub reservation_json: ::prost::alloc::string::String,
+    /// Of a task in an array.
+    #[prost(string, tag = "12")]
+    pub array_id: ::prost::alloc::string::String,
+    #[prost(uint32, tag = "13")]
+    pub array_index: u32,
 }
 /// The agent has durably accepted what it was sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -183,7 +191,7 @@ pub struct Report {
     /// Of a run that the agent made.
     #[prost(message, optional, tag = "6")]
     pub origin: ::core::option::Option<Origin>,
-    #[prost(oneof = "report::State", tags = "4, 5")]
+    #[prost(oneof = "report::State", tags = "4, 5, 7")]
     pub state: ::core::option::Option<report::State>,
 }
 /// Nested message and enum types in `Report`.
@@ -194,6 +202,9 @@ pub mod report {
         Running(super::Running),
         #[prost(message, tag = "5")]
         Exited(super::Exited),
+        /// Frozen.
+        #[prost(message, tag = "7")]
+        Paused(super::Running),
     }
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -167,7 +167,10 @@ pub(crate) fn task(detail: TaskDetail) -> TaskView {
         id: workload.id,
         name: workload.name,
         project: detail.project,
-        spec: workload.spec,
+        spec: Arc::unwrap_or_clone(workload.spec),
+        array: workload.seat.map(|seat| ArraySeat { array: seat.array, index: seat.index }),
+        attempts: workload.attempts,
+        time_ready: workload.time_ready,
         status,
         created_by: detail.created_by,
         generation: workload.generation.get(),
@@ -183,10 +186,16 @@ pub(crate) fn task_ref(detail: TaskDetail) -> TaskRef {
 fn task_message(state: &TaskState, node: Option<&Name>) -> String {
     let place = node.map_or_else(|| "a node".to_owned(), |name| format!("node `{name}`"));
     match state {
+        TaskState::PendingApproval => "waiting for somebody to agree".to_owned(),
+        TaskState::Rejected { why, .. } => format!("rejected: {why}"),
         TaskState::Pending => "waiting for a node; `hostler explain` says why".to_owned(),
         TaskState::Assigning { .. } => format!("given to {place}, not started yet"),
         TaskState::Running { .. } => format!("running on {place}"),
-        TaskState::Completed { exit, .. } | TaskState::Failed { exit, .. } => exit.to_string(),
+        TaskState::Paused { .. } => format!("paused on {place}"),
+        TaskState::Completed { exit, .. }
+        | TaskState::Failed { exit, .. }
+        | TaskState::KilledOom { exit, .. }
+        | TaskState::Stopped { exit, .. } => exit.to_string(),
         TaskState::Killed { exit: Some(exit), .. } => exit.to_string(),
         TaskState::Killed { exit: None, .. } => "stopped before it started".to_owned(),
         TaskState::Lost { why, .. } => why.clone(),
@@ -195,7 +204,7 @@ fn task_message(state: &TaskState, node: Option<&Name>) -> String {
 
 fn run_pid(run: &Run) -> Option<u32> {
     match run.state {
-        RunState::Running { pid, .. } => Some(pid),
+        RunState::Running { pid, .. } | RunState::Paused { pid, .. } => Some(pid),
         RunState::Assigned | RunState::Exited { .. } | RunState::Lost { .. } => None,
     }
 }
@@ -204,7 +213,10 @@ pub(crate) fn run(run: Run) -> RunView {
     let pid = run_pid(&run);
     let exit = match &run.state {
         RunState::Exited { exit } => Some(exit.clone()),
-        RunState::Assigned | RunState::Running { .. } | RunState::Lost { .. } => None,
+        RunState::Assigned
+        | RunState::Running { .. }
+        | RunState::Paused { .. }
+        | RunState::Lost { .. } => None,
     };
     RunView {
         id: run.id,

@@ -1,0 +1,66 @@
+//! What a run's directory is told: everything its child needs to become the program, or the keeper of a
+//! container.
+
+use std::collections::BTreeMap;
+
+use hostler_model::{Hooks, Limits, Runtime};
+
+use super::{Shared, StartRun};
+use crate::container::Plan;
+use crate::proc::MARKER;
+use crate::rundir::{Login, Request};
+
+pub fn request(shared: &Shared, start: StartRun) -> Request {
+    let mut about = start.env;
+    about.extend([
+        ("HOSTLER_TASK".to_owned(), start.task.to_string()),
+        ("HOSTLER_WORKLOAD".to_owned(), start.task.to_string()),
+        ("HOSTLER_PROJECT".to_owned(), start.project.to_string()),
+        ("HOSTLER_NODE".to_owned(), start.node.to_string()),
+        (MARKER.to_owned(), start.run_id.to_string()),
+    ]);
+    let base = Request {
+        run_id: start.run_id,
+        placement_id: Some(start.placement_id),
+        boot_id: shared.boot_id.clone(),
+        argv: Vec::new(),
+        env: BTreeMap::new(),
+        umask: start.spec.umask_bits(),
+        workdir: None,
+        user: None,
+        group: None,
+        limits: Limits::default(),
+        hooks: Hooks::default(),
+        login: shared.login.clone(),
+        container: None,
+    };
+    if start.spec.runtime == Runtime::Container {
+        let env = BTreeMap::from([(MARKER.to_owned(), start.run_id.to_string())]);
+        let (config, data_dir) = (&shared.config.containers, &shared.config.data_dir);
+        let container =
+            Plan::of(start.run_id, &start.spec, &start.reservation, about, config, data_dir);
+        return Request { env, hooks: start.spec.hooks, container, ..base };
+    }
+    let mut env = start.spec.env.clone();
+    env.extend(about);
+    Request {
+        argv: start.spec.argv().into_owned(),
+        env,
+        workdir: start.spec.workdir,
+        user: start.spec.user.filter(|name| *name != shared.login.name),
+        group: start.spec.group,
+        limits: start.spec.limits,
+        hooks: start.spec.hooks,
+        ..base
+    }
+}
+
+pub fn own_login() -> Login {
+    let uid = nix::unistd::Uid::effective();
+    match nix::unistd::User::from_uid(uid) {
+        Ok(Some(user)) => Login::of(&user),
+        Ok(None) | Err(_) => {
+            Login { name: uid.to_string(), home: "/".to_owned(), shell: "/bin/sh".to_owned() }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The snapshot that placement decides over, read in the transaction that writes what was decided.
+//!
+//! Only what somebody needs to know is read: counts of tags and families when a rule asks for them,
+//! what is held when something has waited long or is urgent.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use hostler_engine::place::{
+    ArrayRoom, Ask, Gang, Held, Holding, NodeOffer, ProjectShare, Scene, Settings, Shape,
+};
+use hostler_model::{
+    ArrayId, Desired, Error, Name, NodeId, ProjectId, Reservation, Strategy, Timestamp, Workload,
+    WorkloadId, WorkloadSpec,
+};
+use hostler_store::{Conn, QueueCursor};
+
+use crate::Control;
+
+/// Shapes that are known already, so that equal tasks share one.
+#[derive(Default)]
+pub(crate) struct Shapes(HashMap<(ProjectId, *const WorkloadSpec, Option<ArrayId>), Arc<Shape>>);
+
+impl Shapes {
+    pub(crate) fn of(&mut self, task: &Workload, array: Option<&Name>) -> Arc<Shape> {
+        let array_id = task.seat.map(|seat| seat.array);
+        let key = (task.project_id, Arc::as_ptr(&task.spec), array_id);
+        let make = || Arc::new(Shape::of(task.project_id, array.unwrap_or(&task.name), &task.spec));
+        self.0.entry(key).or_insert_with(make).clone()
+    }
+}
+
+/// What arrays have to do with placement.
+#[derive(Default)]
+pub(crate) struct Arrays {
+    known: BTreeMap<ArrayId, ArrayFacts>,
+}
+
+struct ArrayFacts {
+    name: Name,
+    gang_size: Option<u32>,
+    room: ArrayRoom,
+}
+
+impl Arrays {
+    /// Learns of the arrays of these tasks.
+    pub(crate) async fn learn(&mut self, read: &mut Conn, tasks: &[Workload]) -> Result<(), Error> {
+        let ids: BTreeSet<ArrayId> = tasks
+            .iter()
+            .filter_map(|task| task.seat.map(|seat| seat.array))
+            .filter(|id| !self.known.contains_key(id))
+            .collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        let ids: Vec<ArrayId> = ids.into_iter().collect();
+        let arrays = read.task_array_get_batch(&ids).await?;
+        let limited: Vec<ArrayId> = arrays
+            .iter()
+            .filter(|standing| standing.array.range.at_once.is_some())
+            .map(|standing| standing.array.id)
+            .collect();
+        let running: BTreeMap<ArrayId, u64> =
+            read.task_array_running(&limited).await?.into_iter().collect();
+        for standing in arrays {
+            let array = standing.array;
+            let size = u32::try_from(array.range.len()).unwrap_or(u32::MAX);
+            let placed = running.get(&array.id).copied().unwrap_or_default();
+            let facts = ArrayFacts {
+                name: array.name,
+                gang_size: array.is_gang.then_some(size),
+                room: ArrayRoom {
+                    at_once: array.range.at_once,
+                    placed: u32::try_from(placed).unwrap_or(u32::MAX),
+                },
+            };
+            self.known.insert(array.id, facts);
+        }
+        Ok(())
+    }
+
+    fn of(&self, task: &Workload) -> Option<&ArrayFacts> {
+        self.known.get(&task.seat?.array)
+    }
+
+    pub(crate) fn ask(&self, task: &Workload, shapes: &mut Shapes) -> Ask {
+        let array = self.of(task);
+        let gang = array.and_then(|array| array.gang_size).zip(task.seat).map(|(size, seat)| Gang {
+            id: seat.array,
+            rank: seat.index,
+            size,
+        });
+        Ask {
+            workload_id: task.id,
+            shape: shapes.of(task, array.map(|array| &array.name)),
+            time_ready: task.time_ready.unwrap_or(task.time_created),
+            array: task.seat.map(|seat| seat.array),
+            gang,
+        }
+    }
+
+    fn rooms(&self) -> BTreeMap<ArrayId, ArrayRoom> {
+        self.known.iter().map(|(id, facts)| (*id, facts.room)).collect()
+    }
+}
+
+/// How far each project's queue was read.
+pub(crate) struct Lines(Vec<(ProjectId, Option<QueueCursor>)>);
+
+impl Lines {
+    pub(crate) async fn open(read: &mut Conn) -> Result<Lines, Error> {
+        let projects = read.workload_queue_projects().await?;
+        Ok(Lines(projects.into_iter().map(|project| (project, None)).collect()))
+    }
+
+    /// The next tasks of every project's queue; empty when there are no more.
+    pub(crate) async fn next(
+        &mut self,
+        read: &mut Conn,
+        now: Timestamp,
+        look: u32,
+    ) -> Result<Vec<Workload>, Error> {
+        let mut tasks = Vec::new();
+        let mut open = Vec::new();
+        for (project, cursor) in std::mem::take(&mut self.0) {
+            let read = read.workload_queue(project, now, cursor, look).await?;
+            if read.len() >= look as usize {
+                open.push((project, read.last().map(QueueCursor::of)));
+            }
+            tasks.extend(read);
+        }
+        self.0 = open;
+        tasks.retain(|task| task.desired == Desired::Run);
+        Ok(tasks)
+    }
+}
+
+impl Control {
+    /// The fleet, with nothing in the queue yet.
+    pub(crate) async fn scene(&self, read: &mut Conn, now: Timestamp) -> Result<Scene, Error> {
+        Ok(Scene {
+            now,
+            queue: Vec::new(),
+            nodes: offers(read).await?,
+            projects: shares(read).await?,
+            arrays: BTreeMap::new(),
+            held: Vec::new(),
+            settings: self.config.placement.clone(),
+        })
+    }
+
+    /// Puts tasks into the scene's queue, and learns what has to be known for them.
+    pub(crate) async fn enqueue(
+        &self,
+        read: &mut Conn,
+        scene: &mut Scene,
+        arrays: &mut Arrays,
+        shapes: &mut Shapes,
+        tasks: &[Workload],
+    ) -> Result<(), Error> {
+        arrays.learn(read, tasks).await?;
+        scene.queue = tasks.iter().map(|task| arrays.ask(task, shapes)).collect();
+        for (id, room) in arrays.rooms() {
+            scene.arrays.entry(id).or_insert(room);
+        }
+        let is_first = |nodes: &[NodeOffer]| nodes.iter().all(|node| node.tags.is_empty());
+        if scene.queue.iter().any(|ask| needs_counts(ask, &scene.settings)) && is_first(&scene.nodes)
+        {
+            count_words(read, &mut scene.nodes).await?;
+        }
+        let settings = &scene.settings;
+        let is_pressing = |ask: &Ask| {
+            ask.shape.priority > 0
+                || scene.now.since(ask.time_ready) >= settings.hold_after.duration()
+        };
+        if scene.held.is_empty() && scene.queue.iter().any(is_pressing) {
+            scene.held = held(read).await?;
+        }
+        Ok(())
+    }
+}
+
+fn needs_counts(ask: &Ask, settings: &Settings) -> bool {
+    let rules = &ask.shape.rules;
+    let strategy = rules.strategy.unwrap_or(settings.strategy);
+    !rules.together.is_empty()
+        || !rules.apart.is_empty()
+        || rules.over.is_some()
+        || strategy == Strategy::Spread
+}
+
+/// Every node that is not removed, with what is used of it.
+pub(crate) async fn offers(read: &mut Conn) -> Result<Vec<NodeOffer>, Error> {
+    let nodes = read.node_list_all_present().await?;
+    let mut offers: Vec<NodeOffer> = nodes.iter().map(NodeOffer::of).collect();
+    let mut at: HashMap<NodeId, usize> = HashMap::new();
+    for (index, offer) in offers.iter().enumerate() {
+        at.insert(offer.id, index);
+    }
+    for usage in read.placement_usage().await? {
+        let Some(offer) = at.get(&usage.node_id).map(|index| &mut offers[*index]) else { continue };
+        offer.take(&Reservation {
+            cores: usage.cores,
+            memory: usage.memory,
+            disk: usage.disk,
+            ..Reservation::default()
+        });
+        offer.runs = usage.placements;
+        offer.last_given = usage.time_given;
+    }
+    for hold in read.placement_particular().await? {
+        if let Some(index) = at.get(&hold.node_id) {
+            offers[*index].take(&hold.reservation);
+        }
+    }
+    for (node, reservation) in read.placement_lasting().await? {
+        if let Some(index) = at.get(&node) {
+            offers[*index].lasting.push(reservation);
+        }
+    }
+    Ok(offers)
+}
+
+/// What every project may hold, and holds.
+async fn shares(read: &mut Conn) -> Result<BTreeMap<ProjectId, ProjectShare>, Error> {
+    let projects = read.project_list_all().await?;
+    let mut shares: BTreeMap<ProjectId, ProjectShare> = projects
+        .into_iter()
+        .map(|project| {
+            let share = ProjectShare {
+                weight: project.weight,
+                quota: project.quota,
+                held: Holding::default(),
+            };
+            (project.id, share)
+        })
+        .collect();
+    for usage in read.placement_usage_by_project().await? {
+        let share = shares.entry(usage.project_id).or_default();
+        share.held.cores += usage.cores;
+        share.held.memory += usage.memory.get();
+    }
+    for hold in read.placement_particular().await? {
+        let share = shares.entry(hold.project_id).or_default();
+        share.held.gpus += Holding::of(&hold.reservation).gpus;
+    }
+    Ok(shares)
+}
+
+async fn count_words(read: &mut Conn, nodes: &mut [NodeOffer]) -> Result<(), Error> {
+    let mut at: HashMap<NodeId, usize> = HashMap::new();
+    for (index, node) in nodes.iter().enumerate() {
+        at.insert(node.id, index);
+    }
+    for placed in read.placement_words().await? {
+        let Some(index) = at.get(&placed.node_id) else { continue };
+        let node = &mut nodes[*index];
+        for tag in &placed.spec.tags {
+            *node.tags.entry(placed.project_id).or_default().entry(tag.clone()).or_default() += 1;
+        }
+        let families = node.families.entry(placed.project_id).or_default();
+        *families.entry(placed.family.to_string()).or_default() += 1;
+    }
+    Ok(())
+}
+
+/// Tasks that hold something, with what they would give back.
+async fn held(read: &mut Conn) -> Result<Vec<Held>, Error> {
+    let held = read.placement_held().await?.into_iter().map(|held| {
+        let started = held.time_started.unwrap_or(held.placement.time_created);
+        Held {
+            workload_id: held.placement.workload_id,
+            node_id: held.placement.node_id,
+            priority: held.spec.queue.priority,
+            is_preemptible: held.spec.queue.preemptible,
+            is_leaving: matches!(held.placement.desired, Desired::Stop | Desired::Remove),
+            time_started: started,
+            ends_by: held.spec.timeout.map(|timeout| started.plus(timeout.duration())),
+            reservation: held.placement.reservation,
+        }
+    });
+    Ok(held.collect())
+}
+
+/// Tasks by their ids, for what was decided about them.
+pub(crate) fn by_id(tasks: Vec<Workload>) -> HashMap<WorkloadId, Workload> {
+    tasks.into_iter().map(|task| (task.id, task)).collect()
+}

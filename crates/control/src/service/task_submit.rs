@@ -1,0 +1,476 @@
+//! Submitting tasks and task arrays.
+//!
+//! A batch is all or nothing. Its tasks may wait for each other by name, for tasks that exist, and for
+//! arrays; what they wait for is resolved in the transaction that writes them, so that an end which
+//! comes between is never missed.
+//!
+//! An array is one row at first; the reconciler `array_fill` makes its tasks, in batches.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use hostler_model::{
+    After, AfterCondition, ArrayId, ArrayRange, Code, Desired, Diagnostic, Error, EventKind,
+    Generation, Mode, Name, ObjectKind, ObjectRef, Project, TaskArray, TaskSeat, TaskState,
+    TaskStateKind, Timestamp, Workload, WorkloadId, WorkloadSpec,
+};
+use hostler_store::{ArrayStanding, Tx, Waiting};
+use serde_json::json;
+
+use super::project::taken;
+use super::task::{find, object};
+use crate::{Control, Cx, NewArray, NewTask, TaskDetail};
+
+impl Control {
+    /// Submits tasks: all of them, or none.
+    pub async fn task_submit(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        new: Vec<NewTask>,
+    ) -> Result<Vec<TaskDetail>, Error> {
+        look(&new)?;
+        let now = self.now();
+        let workloads: Vec<Workload> =
+            new.into_iter().map(|task| self.workload(cx, project, task, now)).collect();
+        let events: Vec<_> = workloads
+            .iter()
+            .map(|workload| {
+                let kind = EventKind::TaskCreated;
+                self.event(kind, Some(project.id), &object(workload), cx.actor(), "submitted")
+            })
+            .collect();
+        let audit = [self.submit_audit(cx, project, &workloads)?];
+        // One key stands for the whole batch: it remembers every id.
+        let ids: Vec<String> = workloads.iter().map(|w| w.id.to_string()).collect();
+        let claimed = ObjectRef { kind: ObjectKind::Task, id: ids.join(","), name: String::new() };
+        let (made, events, audit, claimed) = (&workloads, &events, &audit, &claimed);
+        let outcome = self
+            .store
+            .tx("task_submit", |tx| {
+                Box::pin(async move {
+                    if let Some(made) = self.claim(tx, cx, claimed).await? {
+                        return Ok(Submitted::Before(made));
+                    }
+                    check_quota(tx, project, made.len() as u64).await?;
+                    let name = made.first().map(|w| w.name.to_string()).unwrap_or_default();
+                    let (made, waiting) = wait_for_others(tx, project, made).await?;
+                    tx.workload_insert_batch(&made).await.map_err(|e| taken(e, "task", name))?;
+                    tx.task_after_insert_batch(&waiting).await?;
+                    tx.journal_append(events, audit).await?;
+                    Ok::<_, Error>(Submitted::Now(made))
+                })
+            })
+            .await?;
+        let workloads = match outcome {
+            Submitted::Now(made) => {
+                self.wakers.placement.wake();
+                self.feed.ring();
+                made
+            }
+            Submitted::Before(made) => self.submitted_before(&made.id).await?,
+        };
+        let detail = |workload| TaskDetail {
+            workload,
+            project: project.name.clone(),
+            created_by: cx.caller.name.to_string(),
+            node: None,
+            run: None,
+        };
+        Ok(workloads.into_iter().map(detail).collect())
+    }
+
+    /// Submits an array. Its tasks are made a moment later.
+    pub async fn task_array_submit(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        new: NewArray,
+    ) -> Result<ArrayStanding, Error> {
+        let mut problems = new.spec.problems("/spec");
+        problems.extend(not_for_tasks(&new.spec, "/spec"));
+        let is_gang = new.spec.queue.nodes.is_some();
+        let range = match (new.range, new.spec.queue.nodes) {
+            (Some(range), None) => range,
+            (None, Some(nodes)) => gang_range(nodes),
+            (Some(_), Some(_)) => {
+                let text = "an array runs its tasks apart; `nodes` runs them together: choose one";
+                problems.push(Diagnostic::new("/spec/queue/nodes", text));
+                gang_range(1)
+            }
+            (None, None) => {
+                problems.push(Diagnostic::new("/range", "a range of indexes is needed"));
+                gang_range(1)
+            }
+        };
+        if !problems.is_empty() {
+            return Err(Error::invalid(problems));
+        }
+        let now = self.now();
+        let id: ArrayId = self.ids.fresh();
+        let name = new.name.unwrap_or_else(|| made_name(&new.spec.command, id.uuid().as_u128()));
+        if name.as_str().len() > ARRAY_NAME_MAX {
+            let text = format!("an array's name has at most {ARRAY_NAME_MAX} characters: its tasks add their index");
+            return Err(Error::invalid(vec![Diagnostic::new("/name", text)]));
+        }
+        let array = TaskArray {
+            id,
+            project_id: project.id,
+            name,
+            spec: new.spec,
+            range,
+            is_gang,
+            is_stopped: false,
+            generation: Generation::FIRST,
+            created_by: cx.caller.principal_id,
+            time_created: now,
+            time_modified: now,
+        };
+        let object = array_object(&array);
+        let message = format!("{} tasks submitted", array.range.len());
+        let event =
+            self.event(EventKind::ArrayCreated, Some(project.id), &object, cx.actor(), message);
+        let detail = json!({ "command": array.spec.command, "range": array.range });
+        let audit = self.audit(cx, "array.create", &object, Some(project.id), detail);
+        let (array, event, audit, object) = (&array, &[event], &[audit], &object);
+        let id = self
+            .store
+            .tx("task_array_submit", |tx| {
+                Box::pin(async move {
+                    if let Some(made) = self.claim(tx, cx, object).await? {
+                        return made.id.parse::<ArrayId>().map_err(|_| used_key());
+                    }
+                    check_quota(tx, project, array.range.len()).await?;
+                    for (i, after) in array.spec.queue.after.iter().enumerate() {
+                        let at = format!("/spec/queue/after/{i}/task");
+                        resolve(tx, project, after, &at, &HashMap::new()).await?;
+                    }
+                    tx.task_array_insert(array)
+                        .await
+                        .map_err(|e| taken(e, "task array", array.name.to_string()))?;
+                    tx.journal_append(event, audit).await?;
+                    Ok::<_, Error>(array.id)
+                })
+            })
+            .await?;
+        self.wakers.array_fill.wake();
+        self.feed.ring();
+        let standing = self.store.read().await?.task_array_get(id).await?;
+        standing.ok_or_else(used_key)
+    }
+
+    fn submit_audit(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        made: &[Workload],
+    ) -> Result<hostler_model::NewAuditEntry, Error> {
+        let first = made
+            .first()
+            .ok_or_else(|| Error::invalid(vec![Diagnostic::new("/tasks", "no task is given")]))?;
+        let (action, detail) = match made {
+            [one] => ("task.create", json!({ "command": one.spec.command })),
+            many => ("task.create-batch", json!({ "tasks": many.len() })),
+        };
+        Ok(self.audit(cx, action, &object(first), Some(project.id), detail))
+    }
+
+    async fn submitted_before(&self, ids: &str) -> Result<Vec<Workload>, Error> {
+        let mut read = self.store.read().await?;
+        let ids: Vec<WorkloadId> = ids.split(',').filter_map(|id| id.parse().ok()).collect();
+        let mut found = read.workload_get_batch(&ids).await?;
+        found.sort_by_key(|workload| ids.iter().position(|id| *id == workload.id));
+        if found.is_empty() { Err(used_key()) } else { Ok(found) }
+    }
+
+    fn workload(&self, cx: &Cx, project: &Project, task: NewTask, now: Timestamp) -> Workload {
+        let id: WorkloadId = self.ids.fresh();
+        let name =
+            task.name.unwrap_or_else(|| made_name(&task.spec.command, id.uuid().as_u128()));
+        let ready = ready_time(&task.spec, now);
+        Workload {
+            id,
+            project_id: project.id,
+            name,
+            desired: Desired::Run,
+            state: TaskState::Pending,
+            seat: None,
+            attempts: 0,
+            time_ready: Some(ready),
+            time_give_up: give_up_time(&task.spec, ready),
+            spec: Arc::new(task.spec),
+            generation: Generation::FIRST,
+            created_by: cx.caller.principal_id,
+            time_created: now,
+            time_modified: now,
+            time_ended: None,
+        }
+    }
+
+    /// The task of an array at one of its indexes.
+    pub(crate) fn array_task(
+        &self,
+        array: &TaskArray,
+        spec: &Arc<WorkloadSpec>,
+        index: u32,
+        now: Timestamp,
+    ) -> Workload {
+        let ready = ready_time(spec, array.time_created);
+        let name = format!("{}-{index}", array.name);
+        Workload {
+            id: self.ids.fresh(),
+            project_id: array.project_id,
+            name: name.parse().expect("a short name, a dash and digits make a name"),
+            spec: spec.clone(),
+            desired: Desired::Run,
+            state: TaskState::Pending,
+            seat: Some(TaskSeat { array: array.id, index }),
+            attempts: 0,
+            time_ready: Some(ready),
+            time_give_up: give_up_time(spec, ready),
+            generation: Generation::FIRST,
+            created_by: array.created_by,
+            time_created: now,
+            time_modified: now,
+            time_ended: None,
+        }
+    }
+}
+
+/// A dash and up to ten digits follow.
+const ARRAY_NAME_MAX: usize = 52;
+
+enum Submitted {
+    Now(Vec<Workload>),
+    Before(ObjectRef),
+}
+
+fn gang_range(nodes: u32) -> ArrayRange {
+    format!("0-{}", nodes.saturating_sub(1)).parse().expect("from zero up is a range")
+}
+
+fn used_key() -> Error {
+    Error::conflict(
+        "an earlier request with this Idempotency-Key made tasks that were removed since",
+        "use a fresh key to submit again",
+    )
+}
+
+pub(crate) fn array_object(array: &TaskArray) -> ObjectRef {
+    ObjectRef::new(ObjectKind::TaskArray, array.id, &array.name)
+}
+
+pub(crate) fn ready_time(spec: &WorkloadSpec, submitted: Timestamp) -> Timestamp {
+    let queue = &spec.queue;
+    let delayed = queue.delay.map_or(submitted, |delay| submitted.plus(delay.duration()));
+    queue.not_before.map_or(delayed, |time| time.max(delayed))
+}
+
+pub(crate) fn give_up_time(spec: &WorkloadSpec, ready: Timestamp) -> Option<Timestamp> {
+    spec.queue.start_within.map(|within| ready.plus(within.duration()))
+}
+
+/// Every mistake in a batch.
+fn look(new: &[NewTask]) -> Result<(), Error> {
+    let is_batch = new.len() > 1;
+    let mut problems = Vec::new();
+    let mut names = HashSet::new();
+    for (i, task) in new.iter().enumerate() {
+        let at = if is_batch { format!("/tasks/{i}") } else { String::new() };
+        problems.extend(task.spec.problems(&format!("{at}/spec")));
+        problems.extend(not_for_tasks(&task.spec, &format!("{at}/spec")));
+        if task.spec.queue.nodes.is_some() {
+            let text = "a task of several nodes is submitted as an array";
+            problems.push(Diagnostic::new(format!("{at}/spec/queue/nodes"), text));
+        }
+        if let Some(name) = &task.name
+            && !names.insert(name)
+        {
+            let text = format!("the name `{name}` is given twice");
+            problems.push(Diagnostic::new(format!("{at}/name"), text));
+        }
+    }
+    problems.extend(cycle(new));
+    if problems.is_empty() { Ok(()) } else { Err(Error::invalid(problems)) }
+}
+
+/// Tasks of a batch that wait for each other in a circle.
+fn cycle(new: &[NewTask]) -> Option<Diagnostic> {
+    let by_name: HashMap<&str, usize> = new
+        .iter()
+        .enumerate()
+        .filter_map(|(i, task)| Some((task.name.as_ref()?.as_str(), i)))
+        .collect();
+    let next = |i: usize| {
+        new[i].spec.queue.after.iter().filter_map(|after| by_name.get(after.task.as_str()).copied())
+    };
+    let mut left: Vec<usize> = vec![0; new.len()];
+    for i in 0..new.len() {
+        next(i).for_each(|on| left[on] += 1);
+    }
+    let mut free: Vec<usize> = (0..new.len()).filter(|i| left[*i] == 0).collect();
+    while let Some(i) = free.pop() {
+        for on in next(i).collect::<Vec<_>>() {
+            left[on] -= 1;
+            if left[on] == 0 {
+                free.push(on);
+            }
+        }
+    }
+    let stuck = left.iter().position(|count| *count > 0)?;
+    let mut path = vec![stuck];
+    loop {
+        let on = next(path[path.len() - 1]).find(|on| left[*on] > 0)?;
+        if let Some(begin) = path.iter().position(|seen| *seen == on) {
+            path.push(on);
+            let names: Vec<String> = path[begin..]
+                .iter()
+                .map(|i| new[*i].name.as_ref().map(ToString::to_string).unwrap_or_default())
+                .collect();
+            let text = format!("tasks wait for each other: {}", names.join(" → "));
+            return Some(Diagnostic::new(format!("/tasks/{on}/spec/queue/after"), text));
+        }
+        path.push(on);
+    }
+}
+
+async fn check_quota(tx: &mut Tx<'_>, project: &Project, more: u64) -> Result<(), Error> {
+    // Read here again: it may have changed since the request came in.
+    let quota = tx.project_get(project.id).await?.and_then(|project| project.quota.tasks);
+    let Some(quota) = quota else { return Ok(()) };
+    let open = tx.workload_count_open(project.id).await?;
+    if open + more <= quota {
+        return Ok(());
+    }
+    Err(Error::new(
+        Code::QuotaExceeded,
+        format!("the project may have {quota} tasks that wait or run; it has {open}, and this is {more} more"),
+        "wait until some have ended, or ask for a larger quota",
+    ))
+}
+
+/// What a task waits for, and how that stands.
+enum Other {
+    Task { id: WorkloadId, state: TaskStateKind },
+    Array { id: ArrayId, is_over: bool, is_good: bool },
+    /// Made in the same batch.
+    Sibling(WorkloadId),
+}
+
+async fn resolve(
+    tx: &mut Tx<'_>,
+    project: &Project,
+    after: &After,
+    at: &str,
+    siblings: &HashMap<String, WorkloadId>,
+) -> Result<Other, Error> {
+    if let Some(id) = siblings.get(&after.task) {
+        return Ok(Other::Sibling(*id));
+    }
+    if let Ok(found) = find(tx, project, &after.task).await {
+        return Ok(Other::Task { id: found.id, state: found.state.kind() });
+    }
+    let array = match (after.task.parse::<ArrayId>(), after.task.parse::<Name>()) {
+        (Ok(id), _) => tx.task_array_get(id).await?,
+        (_, Ok(name)) => tx.task_array_by_name(project.id, &name).await?,
+        _ => None,
+    };
+    match array.filter(|standing| standing.array.project_id == project.id) {
+        Some(ArrayStanding { array, unsettled, unsuccessful, .. }) => Ok(Other::Array {
+            id: array.id,
+            is_over: unsettled == 0,
+            is_good: unsuccessful == 0,
+        }),
+        None => {
+            let text = format!("there is no task or array `{}` in the project", after.task);
+            Err(Error::invalid(vec![Diagnostic::new(at, text)]))
+        }
+    }
+}
+
+/// Whether an end is what was waited for.
+pub(crate) fn is_met(condition: AfterCondition, is_good: bool) -> bool {
+    match condition {
+        AfterCondition::Ok => is_good,
+        AfterCondition::Any => true,
+        AfterCondition::Fail => !is_good,
+    }
+}
+
+/// Takes the time away at which a task may be placed where it waits for others, and says for which.
+pub(crate) async fn wait_for_others(
+    tx: &mut Tx<'_>,
+    project: &Project,
+    made: &[Workload],
+) -> Result<(Vec<Workload>, Vec<Waiting>), Error> {
+    let mut made = made.to_vec();
+    let siblings: HashMap<String, WorkloadId> =
+        made.iter().map(|task| (task.name.to_string(), task.id)).collect();
+    let is_batch = made.len() > 1;
+    let mut waiting = BTreeMap::new();
+    for (i, task) in made.iter_mut().enumerate() {
+        for (n, after) in task.spec.clone().queue.after.iter().enumerate() {
+            let base = if is_batch { format!("/tasks/{i}") } else { String::new() };
+            let at = format!("{base}/spec/queue/after/{n}/task");
+            let (on_id, over) = match resolve(tx, project, after, &at, &siblings).await? {
+                Other::Sibling(id) => (id.to_string(), None),
+                Other::Task { id, state } => {
+                    let is_good = state == TaskStateKind::Completed;
+                    (id.to_string(), state.is_settled().then_some(is_good))
+                }
+                Other::Array { id, is_over, is_good } => {
+                    (id.to_string(), is_over.then_some(is_good))
+                }
+            };
+            match over {
+                Some(is_good) if is_met(after.on, is_good) => {}
+                Some(_) => {
+                    let text = format!("`{}` has ended already, but not with `{}`", after.task, after.on);
+                    return Err(Error::invalid(vec![Diagnostic::new(at, text)]));
+                }
+                None => {
+                    task.time_ready = None;
+                    task.time_give_up = None;
+                    let one =
+                        Waiting { task_id: task.id, on_id: on_id.clone(), condition: after.on };
+                    waiting.insert((task.id, on_id), one);
+                }
+            }
+        }
+    }
+    Ok((made, waiting.into_values().collect()))
+}
+
+/// A task runs once, on one node.
+fn not_for_tasks(spec: &WorkloadSpec, at: &str) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    if spec.mode != Mode::Once {
+        let text =
+            format!("a task runs once; apply it as a workload for mode {}", spec.mode.kind());
+        found.push(Diagnostic::new(format!("{at}/mode"), text));
+    }
+    if spec.placement.every || spec.placement.count.is_some_and(|count| count > 1) {
+        let text = "a task runs on one node; apply it as a workload for several";
+        found.push(Diagnostic::new(format!("{at}/placement"), text));
+    }
+    found
+}
+
+/// A name made of the program and some random bits: `sleep-7k2f9ab3`.
+fn made_name(command: &[String], random: u128) -> Name {
+    const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let program = command.first().map(String::as_str).unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    let stem: String =
+        program.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+    let stem = stem.trim_matches('-');
+    let stem = if stem.is_empty() { "task" } else { stem };
+    // A UUIDv7 ends in 62 random bits.
+    let mut bits = random;
+    let mut suffix = String::new();
+    for _ in 0..10 {
+        suffix.push(char::from(DIGITS[usize::try_from(bits & 31).unwrap_or_default()]));
+        bits >>= 5;
+    }
+    format!("{stem}-{suffix}").parse().expect("letters, digits and dashes within 63 make a name")
+}

@@ -1,0 +1,221 @@
+//! Why a task waits: what keeps it back in the queue, and what speaks against each node.
+//!
+//! The answer is found by deciding: a pass is made over the scene, and what then speaks against a node
+//! is what really kept the task from it, including what went to others before it.
+
+use std::fmt;
+
+use hostler_model::{AfterCondition, ArrayId, Bytes, Cores, Name, NodeId, Timestamp, WorkloadId};
+
+use super::ask::{ArrayRoom, Holding, ProjectShare, cores_limit, gpus_limit};
+use super::queue::{Shares, dominant_share};
+use super::{Ask, Decision, NodeOffer, Plan, Reason, Scene, place, reasons};
+
+/// Why a task waits, or where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// It goes there as soon as the next pass is made.
+    pub decision: Option<Decision>,
+    /// What keeps it back wherever there is room.
+    pub queue: Vec<QueueReason>,
+    /// For every node, what speaks against it.
+    pub nodes: Vec<(NodeId, Name, Vec<Reason>)>,
+}
+
+/// What keeps a task back, whatever the nodes are like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueueReason {
+    /// Somebody has to agree first.
+    Approval,
+    After { task: String, on: AfterCondition },
+    NotBefore { time: Timestamp },
+    QuotaCores { asked: Cores, held: Cores, limit: Cores },
+    QuotaMemory { asked: Bytes, held: Bytes, limit: Bytes },
+    /// In thousandths of GPUs.
+    QuotaGpus { asked: u64, held: u64, limit: u64 },
+    ArrayFull { at_once: u32, placed: u32 },
+    /// Not all of those that run together are ready.
+    GangIncomplete { ready: u32, size: u32 },
+    /// Fewer nodes fit than it has members.
+    GangRoom { fitting: u32, size: u32 },
+    /// Others have to give way first, and are on their way.
+    MakingRoom { victims: u32 },
+    /// A node is kept for it.
+    KeptFor { node: Name, expected: Option<Timestamp> },
+    /// Others come first where there is room.
+    Behind { higher: usize, fairer: usize, older: usize },
+}
+
+impl QueueReason {
+    /// Whether waiting can help; otherwise the request or the limit has to change.
+    pub fn is_passing(&self) -> bool {
+        match self {
+            QueueReason::QuotaCores { asked, limit, .. } => asked <= limit,
+            QueueReason::QuotaMemory { asked, limit, .. } => asked <= limit,
+            QueueReason::QuotaGpus { asked, limit, .. } => asked <= limit,
+            _ => true,
+        }
+    }
+}
+
+impl fmt::Display for QueueReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QueueReason::Approval => f.write_str("somebody has to approve it"),
+            QueueReason::After { task, on: AfterCondition::Ok } => {
+                write!(f, "it waits until `{task}` has completed")
+            }
+            QueueReason::After { task, on: AfterCondition::Any } => write!(f, "it waits until `{task}` has ended"),
+            QueueReason::After { task, on: AfterCondition::Fail } => {
+                write!(f, "it waits until `{task}` has ended in another way than completed")
+            }
+            QueueReason::NotBefore { time } => write!(f, "it is not to begin before {time}"),
+            QueueReason::QuotaCores { asked, held, limit } => {
+                write!(f, "its project may hold {limit} cores and holds {held}, it asks for {asked}")
+            }
+            QueueReason::QuotaMemory { asked, held, limit } => {
+                write!(f, "its project may hold {limit} of memory and holds {held}, it asks for {asked}")
+            }
+            QueueReason::QuotaGpus { asked, held, limit } => {
+                let [asked, held, limit] = [asked, held, limit].map(|millis| *millis as f64 / 1000.0);
+                write!(f, "its project may hold {limit} GPUs and holds {held}, it asks for {asked}")
+            }
+            QueueReason::ArrayFull { at_once, placed } => {
+                write!(f, "its array runs at most {at_once} at once, and {placed} are running")
+            }
+            QueueReason::GangIncomplete { ready, size } => {
+                write!(f, "{ready} of the {size} that run together are ready")
+            }
+            QueueReason::GangRoom { fitting, size } => {
+                write!(f, "{fitting} nodes fit now, it needs {size} at the same time")
+            }
+            QueueReason::MakingRoom { victims } => {
+                write!(f, "{victims} of lower priority give way to it; it starts when they have stopped")
+            }
+            QueueReason::KeptFor { node, expected: None } => {
+                write!(f, "node `{node}` is kept for it, until enough of what runs there has ended")
+            }
+            QueueReason::KeptFor { node, expected: Some(time) } => {
+                write!(f, "node `{node}` is kept for it; it can start at {time} at the latest")
+            }
+            QueueReason::Behind { higher, fairer, older } => write!(
+                f,
+                "{} others come first: {higher} of higher priority, {fairer} of projects that hold less, {older} that waited longer",
+                higher + fairer + older
+            ),
+        }
+    }
+}
+
+/// Why a task of the scene's queue waits; none when it is not in it.
+pub fn explain(mut scene: Scene, workload_id: WorkloadId) -> Option<Explanation> {
+    let ask = scene.queue.iter().find(|ask| ask.workload_id == workload_id)?.clone();
+    let behind = behind(&scene, &ask);
+    let plan = place(&mut scene);
+    let decision = plan.placed.iter().find(|decision| decision.workload_id == workload_id).cloned();
+    if decision.is_some() {
+        return Some(Explanation { decision, queue: Vec::new(), nodes: Vec::new() });
+    }
+    let against = |node: &NodeOffer| {
+        let found = reasons(&ask.shape, node);
+        let hold = plan.holds.iter().find(|hold| hold.node_id == node.id);
+        match hold.filter(|hold| !is_for(&ask, hold.workload_id, &scene)) {
+            Some(hold) if found.is_empty() => {
+                vec![Reason::HeldFor { workload_id: hold.workload_id, expected: hold.expected }]
+            }
+            _ => found,
+        }
+    };
+    let nodes: Vec<_> =
+        scene.nodes.iter().map(|node| (node.id, node.name.clone(), against(node))).collect();
+    let fitting = nodes.iter().filter(|(_, _, reasons)| reasons.is_empty()).count();
+    let mut queue = Vec::new();
+    about_limits(&scene, &ask, &mut queue);
+    about_gang(&scene, &ask, fitting, &mut queue);
+    about_room(&scene, &plan, &ask, &mut queue);
+    queue.extend(behind);
+    Some(Explanation { decision: None, queue, nodes })
+}
+
+/// Whether a hold is for the ask, or for the gang it is part of.
+fn is_for(ask: &Ask, holder: WorkloadId, scene: &Scene) -> bool {
+    let is_same_gang = |gang: super::Gang| {
+        let holder = scene.queue.iter().find(|other| other.workload_id == holder);
+        holder.and_then(|holder| holder.gang).is_some_and(|other| other.id == gang.id)
+    };
+    holder == ask.workload_id || ask.gang.is_some_and(is_same_gang)
+}
+
+fn about_limits(scene: &Scene, ask: &Ask, queue: &mut Vec<QueueReason>) {
+    let project = scene.projects.get(&ask.shape.project).cloned().unwrap_or_default();
+    let size = ask.gang.map_or(1, |gang| u64::from(gang.size));
+    let asked = ask.shape.weight().times(size);
+    queue.extend(over_quota(&project, asked));
+    let room = ask.array.and_then(|id: ArrayId| scene.arrays.get(&id)).filter(|room| room.is_full());
+    if let Some(ArrayRoom { at_once: Some(at_once), placed }) = room.copied() {
+        queue.push(QueueReason::ArrayFull { at_once, placed });
+    }
+}
+
+fn over_quota(project: &ProjectShare, asked: Holding) -> Vec<QueueReason> {
+    let ProjectShare { quota, held, .. } = project;
+    let is_over = |limit: u64, held: u64, asked: u64| asked > 0 && held.saturating_add(asked) > limit;
+    let cores = |millis: u64| Cores::from_millis(u32::try_from(millis).unwrap_or(u32::MAX));
+    let mut found = Vec::new();
+    if let Some(limit) = quota.cores.filter(|limit| is_over(cores_limit(*limit), held.cores, asked.cores)) {
+        found.push(QueueReason::QuotaCores { asked: cores(asked.cores), held: cores(held.cores), limit });
+    }
+    if let Some(limit) = quota.memory.filter(|limit| is_over(limit.get(), held.memory, asked.memory)) {
+        let [asked, held] = [asked.memory, held.memory].map(Bytes::new);
+        found.push(QueueReason::QuotaMemory { asked, held, limit });
+    }
+    if let Some(limit) = quota.gpus.map(gpus_limit).filter(|limit| is_over(*limit, held.gpus, asked.gpus)) {
+        found.push(QueueReason::QuotaGpus { asked: asked.gpus, held: held.gpus, limit });
+    }
+    found
+}
+
+fn about_gang(scene: &Scene, ask: &Ask, fitting: usize, queue: &mut Vec<QueueReason>) {
+    let Some(gang) = ask.gang else { return };
+    let members = scene.queue.iter().filter(|other| other.gang.is_some_and(|other| other.id == gang.id));
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let (ready, fitting) = (number(members.count()), number(fitting));
+    if ready < gang.size {
+        queue.push(QueueReason::GangIncomplete { ready, size: gang.size });
+    } else if fitting < gang.size {
+        queue.push(QueueReason::GangRoom { fitting, size: gang.size });
+    }
+}
+
+fn about_room(scene: &Scene, plan: &Plan, ask: &Ask, queue: &mut Vec<QueueReason>) {
+    let victims = plan.preempt.iter().filter(|preemption| is_for(ask, preemption.by, scene)).count();
+    if victims > 0 {
+        queue.push(QueueReason::MakingRoom { victims: u32::try_from(victims).unwrap_or(u32::MAX) });
+    }
+    for hold in plan.holds.iter().filter(|hold| is_for(ask, hold.workload_id, scene)) {
+        if let Some(node) = scene.nodes.iter().find(|node| node.id == hold.node_id) {
+            queue.push(QueueReason::KeptFor { node: node.name.clone(), expected: hold.expected });
+        }
+    }
+}
+
+/// How many come before it at the beginning of the pass.
+fn behind(scene: &Scene, ask: &Ask) -> Option<QueueReason> {
+    let total = Shares::new(&scene.projects, &scene.nodes).total();
+    let none = ProjectShare::default();
+    let share = |ask: &Ask| dominant_share(scene.projects.get(&ask.shape.project).unwrap_or(&none), total);
+    let (priority, project, own) = (ask.shape.priority, ask.shape.project, share(ask));
+    let (mut higher, mut fairer, mut older) = (0, 0, 0);
+    for other in &scene.queue {
+        let is_older = (other.time_ready, other.workload_id) < (ask.time_ready, ask.workload_id);
+        if other.shape.priority > priority {
+            higher += 1;
+        } else if other.shape.priority < priority {
+        } else if other.shape.project != project && share(other) < own {
+            fairer += 1;
+        } else if is_older && (other.shape.project == project || share(other) <= own) {
+            older += 1;
+        }
+    }
+    (higher + fairer + older > 0).then_some(QueueReason::Behind { higher, fairer, older })
+}

@@ -1,0 +1,270 @@
+//! One pass: asks in their order, one decision after the other.
+//!
+//! Everything a decision takes is taken before the next is made. Nothing is given back during a pass,
+//! which is what lets parked lanes stay parked.
+
+use std::collections::{BTreeMap, HashMap};
+
+use hostler_model::{ArrayId, GangSeat, NodeId, Reservation, Timestamp, WorkloadId};
+
+use super::ask::{ArrayRoom, Holding};
+use super::fleet::Fleet;
+use super::hold::{HoldState, Missing, could_fit, expected};
+use super::need::{Frontier, Need, Needs};
+use super::preempt::{self, Way};
+use super::queue::{Queue, Shares, Turn, Unit};
+use super::{Ask, Decision, Held, Hold, Plan, Preemption, Scene, Settings, Shape, reserve};
+
+pub(super) struct Pass<'s> {
+    queue: Queue<'s>,
+    needs: Needs<'s>,
+    fleet: Fleet<'s>,
+    shares: Shares,
+    arrays: &'s mut BTreeMap<ArrayId, ArrayRoom>,
+    held: &'s [Held],
+    /// By node; made when somebody has to know.
+    held_on: Option<HashMap<NodeId, Vec<u32>>>,
+    lowest_preemptible: Option<i32>,
+    unmovable: Frontier,
+    hopeless: Frontier,
+    settings: &'s Settings,
+    now: Timestamp,
+    preemptions: u32,
+    plan: Plan,
+}
+
+enum Served {
+    /// The next of its lane can be looked at.
+    Done,
+    /// Nothing of its lane can be placed.
+    Stuck,
+}
+
+/// Decides for as many of those that wait as fit; takes what it gives from the scene, and leaves its
+/// nodes sorted by name.
+pub fn place(scene: &mut Scene) -> Plan {
+    let Scene { now, queue, nodes, projects, arrays, held, settings } = scene;
+    let mut shares = Shares::new(projects, nodes);
+    let mut needs = Needs::new(*now);
+    let mut fleet = Fleet::of(nodes);
+    let queue = Queue::of(queue, &mut shares, arrays, settings, &mut needs, &mut fleet);
+    let preemptible = held.iter().filter(|held| held.is_preemptible);
+    let mut pass = Pass {
+        queue,
+        needs,
+        fleet,
+        shares,
+        arrays,
+        lowest_preemptible: preemptible.map(|held| held.priority).min().filter(|_| settings.is_preempting),
+        held,
+        held_on: None,
+        unmovable: Frontier::default(),
+        hopeless: Frontier::default(),
+        settings,
+        now: *now,
+        preemptions: 0,
+        plan: Plan::default(),
+    };
+    pass.run();
+    let (plan, shares) = (pass.plan, pass.shares);
+    projects.extend(shares.all);
+    plan
+}
+
+impl<'s> Pass<'s> {
+    fn run(&mut self) {
+        while let Some(turn) = self.queue.next(&self.shares) {
+            match turn {
+                Turn::Begin(projects) => projects.iter().for_each(|lanes| self.keep_room(lanes)),
+                Turn::Serve(lane) => match self.serve(lane) {
+                    Served::Done => self.queue.advance(lane, &self.shares),
+                    Served::Stuck => self.queue.park(lane, &self.shares),
+                },
+            }
+        }
+    }
+
+    /// Places the head of a lane, or makes room for it.
+    fn serve(&mut self, lane: u32) -> Served {
+        let Some((need, members)) = self.head(lane) else { return Served::Done };
+        if !self.is_admitted(lane, &members) {
+            return Served::Stuck;
+        }
+        match self.find(need, members.len()) {
+            Some(nodes) => {
+                self.give(lane, &members, &nodes);
+                Served::Done
+            }
+            None if self.make_room(need, &members) => Served::Done,
+            None => Served::Stuck,
+        }
+    }
+
+    /// The head of a lane; none when it is a gang that is not complete.
+    fn head(&self, lane: u32) -> Option<(u32, Vec<&'s Ask>)> {
+        let lane = &self.queue.lanes[lane as usize];
+        let asks = self.queue.asks;
+        let members: Vec<&'s Ask> = match lane.head()?.1 {
+            Unit::One(index) => vec![&asks[index as usize]],
+            Unit::Gang(gang) => {
+                let members = &self.queue.gangs[gang as usize];
+                members.iter().map(|index| &asks[*index as usize]).collect()
+            }
+        };
+        let size = members.first()?.gang.map_or(1, |gang| gang.size as usize);
+        (members.len() == size).then_some((lane.need, members))
+    }
+
+    /// Whether nothing but room can keep the head of a lane waiting.
+    fn is_admitted(&self, lane: u32, members: &[&'s Ask]) -> bool {
+        let lane = &self.queue.lanes[lane as usize];
+        let room = lane.array.and_then(|id| self.arrays.get(&id));
+        let each = members.first().map(|ask| ask.shape.weight()).unwrap_or_default();
+        let is_array_full = room.is_some_and(ArrayRoom::is_full);
+        !is_array_full && self.shares.get(lane.project).admits(each.times(members.len() as u64))
+    }
+
+    fn find(&mut self, need: u32, wanted: usize) -> Option<Vec<u32>> {
+        match wanted {
+            1 => self.needs.find(need, &mut self.fleet).map(|at| vec![at]),
+            _ => self.needs.find_many(need, wanted, &self.fleet),
+        }
+    }
+
+    fn give(&mut self, lane: u32, members: &[&'s Ask], nodes: &[u32]) {
+        let gang = GangSeat {
+            rank: 0,
+            size: u32::try_from(nodes.len()).unwrap_or(u32::MAX),
+            nodes: nodes.iter().map(|at| self.fleet.node(*at).name.to_string()).collect(),
+            addresses: nodes.iter().map(|at| self.fleet.node(*at).address.clone()).collect(),
+        };
+        for ((ask, at), rank) in members.iter().zip(nodes).zip(0u32..) {
+            let shape: &'s Shape = &ask.shape;
+            let reservation = reserve(&shape.resources, self.fleet.node(*at));
+            let mut reservation = reservation.expect("a node that fits has what is asked for");
+            self.fleet.take(*at, &reservation, shape);
+            let Self { queue, shares, needs, .. } = self;
+            shares.give(queue.lanes[lane as usize].project, Holding::of(&reservation));
+            queue.wake(shape, needs, shares);
+            if let Some(room) = ask.array.and_then(|id| self.arrays.get_mut(&id)) {
+                room.placed = room.placed.saturating_add(1);
+            }
+            if ask.gang.is_some() {
+                reservation.gang = Some(GangSeat { rank, ..gang.clone() });
+            }
+            let (workload_id, node_id) = (ask.workload_id, self.fleet.node(*at).id);
+            self.plan.placed.push(Decision { workload_id, node_id, reservation });
+        }
+    }
+
+    /// Keeps nodes for the oldest of a project at one priority; `lanes` are by age.
+    fn keep_room(&mut self, lanes: &[u32]) {
+        let mut kept = 0;
+        for lane in lanes {
+            let most = self.fleet.open.len().div_ceil(2);
+            if kept >= self.settings.holds || self.fleet.holds.len() >= most {
+                return;
+            }
+            let Some((need, members)) = self.head(*lane) else { continue };
+            let Some(first) = members.first() else { continue };
+            if self.now.since(first.time_ready) < self.settings.hold_after.duration() {
+                return;
+            }
+            if !self.is_admitted(*lane, &members) {
+                continue;
+            }
+            let found = self.find(need, members.len());
+            if let Some(nodes) = found.or_else(|| self.nearest(need, members.len())) {
+                let free = nodes.into_iter().filter(|at| !self.fleet.holds.contains_key(at));
+                free.collect::<Vec<u32>>().into_iter().for_each(|at| self.hold(first, at, Vec::new()));
+                kept += 1;
+            }
+        }
+    }
+
+    /// Where so many are nearest to fitting, among the nodes that are kept for nobody.
+    fn nearest(&mut self, need: u32, wanted: usize) -> Option<Vec<u32>> {
+        let Need { shape, group, .. } = *self.needs.get(need);
+        let is_one = wanted == 1;
+        if is_one && self.hopeless.has(group, 0, self.needs.get(need)) {
+            return None;
+        }
+        let mut near: Vec<(u64, u32)> = Vec::new();
+        for i in 0..self.fleet.open.len() {
+            let at = self.fleet.open[i];
+            if !self.fleet.holds.contains_key(&at) && self.needs.matches(need, at, &self.fleet) {
+                let node = self.fleet.node(at);
+                near.push((Missing::of(&shape.resources, node).distance(node), at));
+            }
+        }
+        near.sort_unstable();
+        let could = near.into_iter().filter(|(_, at)| could_fit(&shape.resources, self.fleet.node(*at)));
+        let nodes: Vec<u32> = could.map(|(_, at)| at).take(wanted).collect();
+        if nodes.len() < wanted && is_one {
+            self.hopeless.add(group, 0, self.needs.get(need));
+        }
+        (nodes.len() == wanted).then_some(nodes)
+    }
+
+    fn hold(&mut self, ask: &'s Ask, at: u32, leaving: Vec<&'s Reservation>) {
+        let shape: &'s Shape = &ask.shape;
+        let held = self.held_on(at);
+        let node = self.fleet.node(at);
+        let expected = match leaving.is_empty() {
+            true => expected(&shape.resources, node, held.into_iter(), self.now),
+            false => None,
+        };
+        self.plan.holds.push(Hold { node_id: node.id, workload_id: ask.workload_id, expected });
+        self.fleet.holds.insert(at, HoldState { shape, expected, leaving });
+    }
+
+    fn held_on(&mut self, at: u32) -> Vec<&'s Held> {
+        let index = self.held_on.get_or_insert_with(|| {
+            let mut index: HashMap<NodeId, Vec<u32>> = HashMap::new();
+            for (held, i) in self.held.iter().zip(0u32..) {
+                index.entry(held.node_id).or_default().push(i);
+            }
+            index
+        });
+        let here = index.get(&self.fleet.node(at).id);
+        here.into_iter().flatten().map(|i| &self.held[*i as usize]).collect()
+    }
+
+    /// Finds lower work that can give way, and keeps its nodes until it has.
+    fn make_room(&mut self, need: u32, members: &[&'s Ask]) -> bool {
+        let Some(first) = members.first() else { return false };
+        let shape: &'s Shape = &first.shape;
+        let has_lower = self.lowest_preemptible.is_some_and(|lowest| lowest < shape.priority);
+        let group = self.needs.get(need).group;
+        if !has_lower
+            || self.preemptions >= self.settings.preemptions
+            || self.unmovable.has(group, shape.priority, self.needs.get(need))
+        {
+            return false;
+        }
+        let mut ways: Vec<Way<'s>> = Vec::new();
+        for i in 0..self.fleet.open.len() {
+            let at = self.fleet.open[i];
+            if !self.fleet.holds.contains_key(&at) && self.needs.matches(need, at, &self.fleet) {
+                let held = self.held_on(at);
+                ways.extend(preempt::way(shape, at, self.fleet.node(at), &held));
+            }
+        }
+        ways.sort_unstable_by_key(Way::cost);
+        ways.truncate(members.len());
+        if ways.len() < members.len() {
+            if members.len() == 1 {
+                self.unmovable.add(group, shape.priority, self.needs.get(need));
+            }
+            return false;
+        }
+        self.preemptions += 1;
+        for way in ways {
+            self.hold(first, way.at, way.leaving);
+            let node_id = self.fleet.node(way.at).id;
+            let told = |victim: WorkloadId| Preemption { victim, node_id, by: first.workload_id };
+            self.plan.preempt.extend(way.victims.into_iter().map(told));
+        }
+        true
+    }
+}

@@ -1,0 +1,217 @@
+//! Large work gets its turn, and small work is not held up for nothing.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use proptest::prelude::*;
+
+/// A fleet over time: what was placed runs for so many steps of ten seconds.
+struct World {
+    scene: Scene,
+    running: BTreeMap<WorkloadId, Running>,
+    step: i64,
+    next: u128,
+}
+
+struct Running {
+    owner: ProjectId,
+    node_id: NodeId,
+    reservation: Reservation,
+    ends: i64,
+}
+
+impl World {
+    fn new(nodes: Vec<NodeOffer>) -> World {
+        World { scene: scene(nodes, Vec::new()), running: BTreeMap::new(), step: 0, next: 1_000_000 }
+    }
+
+    fn submit(&mut self, shape: Shape) -> WorkloadId {
+        self.next += 1;
+        let time_ready = seconds(self.step * 10);
+        self.scene.queue.push(Ask { time_ready, ..ask(self.next, shape) });
+        task(self.next)
+    }
+
+    /// Makes a pass and lets ten seconds go by; says what was placed.
+    fn pass(&mut self, length: impl Fn(WorkloadId) -> i64) -> Vec<WorkloadId> {
+        self.scene.now = seconds(self.step * 10);
+        let plan = place(&mut self.scene);
+        let placed: Vec<WorkloadId> = plan.placed.iter().map(|d| d.workload_id).collect();
+        for Decision { workload_id, node_id, reservation } in plan.placed {
+            let owner = self.scene.queue.iter().find(|ask| ask.workload_id == workload_id).unwrap().shape.project;
+            let ends = self.step + length(workload_id);
+            self.running.insert(workload_id, Running { owner, node_id, reservation, ends });
+        }
+        self.scene.queue.retain(|ask| !placed.contains(&ask.workload_id));
+        self.step += 1;
+        let (step, nodes) = (self.step, &mut self.scene.nodes);
+        self.running.retain(|_, run| {
+            if run.ends <= step {
+                nodes.iter_mut().find(|node| node.id == run.node_id).unwrap().give_back(&run.reservation);
+            }
+            run.ends > step
+        });
+        self.scene.projects.clear();
+        for run in self.running.values() {
+            let share = self.scene.projects.entry(run.owner).or_default();
+            share.held = share.held.plus(Holding::of(&run.reservation));
+        }
+        placed
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn what_asks_for_a_lot_is_placed_however_much_small_work_arrives(
+        sizes in prop::collection::vec(2u32..7, 1..4),
+        longest in 2i64..6,
+        millis in prop::sample::select(vec![300u32, 700, 1000, 1900]),
+        owners in 1u128..4,
+    ) {
+        let nodes: Vec<NodeOffer> = sizes.iter().zip(1u128..).map(|(cores, n)| node(n, *cores)).collect();
+        let largest = sizes.iter().max().unwrap() * 1000;
+        let mut world = World::new(nodes);
+        let length = |id: WorkloadId| 1 + (id.uuid().as_u128() as i64).rem_euclid(longest);
+        let arrive = |world: &mut World| (0..40u128).for_each(|n| {
+            world.submit(Shape { project: project(1 + n % owners), ..shape(cores(millis)) });
+        });
+        for _ in 0..3 {
+            arrive(&mut world);
+            world.pass(length);
+        }
+        let large = world.submit(shape(cores(largest)));
+        let mut waited = 0;
+        loop {
+            world.scene.queue.retain(|ask| ask.workload_id == large);
+            arrive(&mut world);
+            if world.pass(length).contains(&large) {
+                break;
+            }
+            waited += 1;
+            prop_assert!(waited <= 4 + longest, "it waits after {waited} steps");
+        }
+    }
+
+    #[test]
+    fn several_large_ones_come_one_after_the_other(longest in 1i64..5, large in 2usize..5) {
+        let mut world = World::new(vec![node(1, 4), node(2, 4)]);
+        let length = |id: WorkloadId| 1 + (id.uuid().as_u128() as i64).rem_euclid(longest);
+        let mut left: Vec<WorkloadId> = Vec::new();
+        for step in 0..(4 + longest) * (large as i64 + 1) {
+            world.scene.queue.retain(|ask| left.contains(&ask.workload_id));
+            for _ in 0..20 {
+                world.submit(shape(cores(900)));
+            }
+            if step == 2 {
+                left = (0..large).map(|_| world.submit(shape(cores(4000)))).collect();
+            }
+            let placed = world.pass(length);
+            left.retain(|id| !placed.contains(id));
+        }
+        prop_assert!(left.is_empty(), "{} of {large} wait still", left.len());
+    }
+}
+
+fn waiting(n: u128, resources: Resources) -> Ask {
+    Ask { time_ready: seconds(-60), ..ask(n, shape(resources)) }
+}
+
+#[test]
+fn a_held_node_takes_only_what_does_not_delay_the_holder() {
+    let mut node = gpu_node(1, 8, 2);
+    let holder = Resources { gpus: GpuRequest::count(2), memory: Bytes::mib(1024), ..cores(4000) };
+    let other = Resources { gpus: GpuRequest::count(1), ..cores(2000) };
+    let taken = held(50, &mut node, 0, &other);
+    let queue = vec![
+        waiting(10, holder),
+        ask(20, shape(cores(2000))),
+        ask(21, shape(cores(1000))),
+        ask(22, shape(Resources { gpus: GpuRequest::count(1), ..cores(0) })),
+        ask(23, shape(Resources { memory: Bytes::mib(8 * 1024), ..cores(0) })),
+        ask(24, shape(Resources { memory: Bytes::mib(7 * 1024), ..cores(0) })),
+    ];
+    let mut scene = scene(vec![node], queue);
+    scene.held = vec![Held { is_preemptible: false, ..taken }];
+    let before = scene.clone();
+    let plan = place(&mut scene);
+    assert_eq!(where_to(&plan), [(20, 1), (24, 1)], "2 of 6 free cores can be spared, and no GPU");
+    assert_eq!(plan.holds, [Hold { node_id: node_id(1), workload_id: task(10), expected: None }]);
+    let told = explain(before.clone(), task(22)).unwrap();
+    assert_eq!(told.nodes[0].2, [Reason::HeldFor { workload_id: task(10), expected: None }]);
+    let told = explain(before, task(10)).unwrap();
+    assert!(matches!(told.queue[..], [QueueReason::KeptFor { .. }]), "{told:?}");
+}
+
+#[test]
+fn short_work_may_use_the_time_until_the_holder_can_start() {
+    let mut node = node(1, 4);
+    let mut runs = vec![held(50, &mut node, 0, &cores(2000)), held(51, &mut node, 0, &cores(1000))];
+    runs[0].ends_by = Some(seconds(600));
+    runs[1].ends_by = Some(seconds(60));
+    let timed = |n, timeout| {
+        let shape = Shape { timeout: Some(Span::from_secs(timeout)), ..shape(cores(500)) };
+        ask(n, shape)
+    };
+    let queue = vec![waiting(10, cores(4000)), timed(20, 601), timed(21, 600), timed(22, 30), timed(23, 5)];
+    let mut scene = scene(vec![node], queue);
+    scene.held = runs;
+    let plan = place(&mut scene);
+    assert_eq!(where_to(&plan), [(21, 1), (22, 1)]);
+    assert_eq!(plan.holds[0].expected, Some(seconds(600)));
+}
+
+#[test]
+fn room_is_kept_only_for_what_has_waited_and_could_ever_fit() {
+    let mut full = node(1, 4);
+    full.take(&Reservation { cores: Cores::from_millis(2000), ..Reservation::default() });
+    let small = ask(20, shape(cores(1000)));
+    let go = |first: Ask, node: &NodeOffer| {
+        let mut scene = scene(vec![node.clone()], vec![first, small.clone()]);
+        where_to(&place(&mut scene))
+    };
+    assert_eq!(go(waiting(10, cores(4000)), &full), [], "it is kept");
+    let fresh = Ask { time_ready: seconds(-29), ..waiting(10, cores(4000)) };
+    assert_eq!(go(fresh, &full), [(20, 1)], "it has not waited long");
+    assert_eq!(go(waiting(10, cores(5000)), &full), [(20, 1)], "it never fits there");
+    full.lasting.push(Reservation { cores: Cores::from_millis(2000), ..Reservation::default() });
+    assert_eq!(go(waiting(10, cores(4000)), &full), [(20, 1)], "what is there never ends");
+}
+
+#[test]
+fn every_reason_is_said_with_its_numbers() {
+    let mut offer = numa_node(1, 4, 2);
+    offer.state = NodeState::Stale;
+    offer.cordon = Some("disk swap".to_owned());
+    offer.gpus = (0..4).map(|index| gpu(index, "NVIDIA A100")).collect();
+    offer.gpus[1].used = 1000;
+    offer.gpus[1].holders = vec!["train".to_owned()];
+    offer.gpus[2].trouble = Some("xid 79".to_owned());
+    offer.tags.entry(project(1)).or_default().insert("db".to_owned(), 1);
+    let mut wish = shape(Resources {
+        memory: Bytes::mib(8192),
+        disk: Bytes::mib(2048),
+        gpus: GpuRequest::count(3),
+        numa: Some(NumaRequest::Any),
+        ..own(5)
+    });
+    wish.rules.node = Some("other".parse().unwrap());
+    wish.rules.selector.insert("rack".to_owned(), "r1".to_owned());
+    wish.rules.selector.insert("zone".to_owned(), "z7".to_owned());
+    wish.rules.constraints = vec!["kernel >= 6.9".parse().unwrap(), "label.ssd exists".parse().unwrap()];
+    wish.rules.together = vec!["web".to_owned(), "api".to_owned()];
+    wish.rules.apart = vec!["db".to_owned()];
+    wish.needs_engine = true;
+    let first: Vec<String> = reasons(&wish, &offer).iter().map(ToString::to_string).collect();
+    wish.resources.gpus = GpuRequest::ids(vec![1, 2, 9]);
+    wish.resources.numa = Some(NumaRequest::Index(7));
+    let second = reasons(&wish, &offer).into_iter().map(|reason| reason.to_string());
+    let mut text = first.clone();
+    text.extend(second.filter(|reason| !first.contains(reason)));
+    wish.resources = Resources { gpus: GpuRequest::count(5), ..own(5) };
+    text.extend(reasons(&wish, &offer).into_iter().map(|r| r.to_string()).filter(|r| !first.contains(r)));
+    let kept = Reason::HeldFor { workload_id: task(1), expected: Some(seconds(0)) };
+    text.push(kept.to_string());
+    insta::assert_snapshot!(text.join("\n"));
+}

@@ -1,0 +1,90 @@
+//! Where a workload may run, and where it would rather run.
+
+use serde::{Deserialize, Serialize};
+
+use super::constraint::Constraint;
+use super::Problems;
+use crate::name::label_problem;
+use crate::{Labels, Name};
+
+/// Where a workload may run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PlacementRules {
+    /// Only on the node of this name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<Name>,
+    /// Only on nodes that carry all of these labels.
+    #[serde(skip_serializing_if = "Labels::is_empty")]
+    pub selector: Labels,
+    /// Only on nodes for which all of these are true, such as `kernel >= 6.1` or `label.zone in (a, b)`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<Constraint>,
+    /// Rather on nodes for which these are true; the more the better.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub prefer: Vec<Constraint>,
+    /// Only where something with one of these tags is placed already (in the same project).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub together: Vec<String>,
+    /// Never where something with one of these tags is placed already (in the same project).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<String>,
+    /// How to choose among the nodes that fit; what the server is configured for when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<Strategy>,
+    /// With the strategy `spread`: evenly over the values of this label instead of over nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
+    /// On every node that fits, also on those that come later.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub every: bool,
+    /// On this many nodes; one when absent.
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+}
+
+crate::labels! {
+    /// How to choose among the nodes that fit.
+    #[derive(Default)]
+    pub enum Strategy ("strategy") {
+        /// The node with the largest share of free cores.
+        #[default]
+        MostFree = "most-free",
+        /// The fullest node that still has room, so that others stay empty.
+        BinPack = "bin-pack",
+        /// The node with the fewest workloads of the same project and name stem, then the fewest at all.
+        Spread = "spread",
+        /// One after the other.
+        RoundRobin = "round-robin",
+        /// The node whose processors are least busy by its own measurement.
+        LeastLoaded = "least-loaded",
+    }
+}
+
+impl PlacementRules {
+    pub(super) fn look(&self, say: &mut Problems<'_>) {
+        for (key, value) in &self.selector {
+            if let Some(problem) = label_problem(key, value) {
+                say.at("/placement/selector", problem);
+            }
+        }
+        if self.count == Some(0) {
+            say.at("/placement/count", "at least one node; stop the workload to have it on none");
+        }
+        if self.count.is_some() && self.every {
+            say.at("/placement/count", "either `every` or `count`, not both");
+        }
+        if self.node.is_some() && (self.every || self.count.is_some_and(|count| count > 1)) {
+            say.at("/placement/node", "one node was named; `every` and `count` mean several");
+        }
+        if self.over.is_some() && self.strategy.is_some_and(|s| s != Strategy::Spread) {
+            say.at("/placement/over", "`over` belongs to the strategy `spread`");
+        }
+        for (at, tags) in [("/placement/together", &self.together), ("/placement/apart", &self.apart)] {
+            if tags.iter().any(|tag| !super::is_tag(tag)) {
+                say.at(at, "a tag has 1 to 128 printable characters");
+            }
+        }
+    }
+}
