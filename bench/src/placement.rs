@@ -101,7 +101,7 @@ fn scene(tasks: usize, nodes: usize, mix: Mix) -> anyhow::Result<Scene> {
         array: None,
         gang: None,
     };
-    let used = if mix == Mix::Crowded { 61_000 } else { 21_000 };
+    let used = if mix == Mix::Crowded { 62_900 } else { 21_000 };
     let nodes = (0..nodes).map(|n| node(n, used)).collect::<anyhow::Result<Vec<_>>>()?;
     let queue = (0..tasks).map(ask).collect();
     Ok(Scene { now, queue, nodes, settings: Settings::default(), ..Scene::default() })
@@ -126,7 +126,7 @@ fn node(n: usize, used: u32) -> anyhow::Result<NodeOffer> {
         numa: Some(index / 4),
         ..GpuOffer::default()
     };
-    let spread = u32::try_from(scattered(n) % 2000)?;
+    let spread = u32::try_from(scattered(n) % 1000)?;
     Ok(NodeOffer {
         id: NodeId::from_uuid(uuid::Uuid::from_u128(n as u128)),
         name: format!("node-{n:05}").parse()?,

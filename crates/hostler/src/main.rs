@@ -20,6 +20,9 @@ fn main() -> ExitCode {
     if let Some(data_dir) = executor_data_dir() {
         hostler_agent::executor::executor_main(&data_dir)
     }
+    if let Some(keeper) = hostler_agent::container::Keeper::asked_for(std::env::args_os()) {
+        keeper.main()
+    }
     hostler_cli::complete();
     match hostler_cli::parse() {
         Err(code) => code,

@@ -405,13 +405,13 @@ fn remove_tree(path: &Path) -> bool {
     rmdir().is_ok()
 }
 
-/// The number that follows a word in a file of such pairs; zero where there is none.
 /// The cgroups that count what a process uses.
 pub fn of_process(pid: u32) -> Vec<PathBuf> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/cgroup")).unwrap_or_default();
     find::places(&text, &find::mounts())
 }
 
+/// The number that follows a word in a file of such pairs; zero where there is none.
 pub fn number_after(file: &Path, word: &str) -> u64 {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     text.lines().find_map(|line| line.strip_prefix(word)?.trim().parse().ok()).unwrap_or(0)

@@ -99,6 +99,7 @@ fn measure_in(
         files.map(|file| number(&file)).find_map(|found| found)
     };
     let cpu = group.map(|dir| cgroup::number_after(&dir.join("cpu.stat"), "usage_usec "));
+    let cpu = cpu.or_else(|| first(&["cpuacct.usage"]).map(|nanos| nanos / 1000));
     let memory = first(&["memory.current", "memory.usage_in_bytes"]);
     let peak = first(&["memory.peak", "memory.max_usage_in_bytes"]);
     let pids = first(&["pids.current"]);

@@ -1,8 +1,11 @@
-//! The executor of this crate's tests: what the hidden verb of the `hostler` binary does.
+//! The executor and the keeper of this crate's tests: what hidden verbs of the `hostler` binary do.
 
 use std::path::PathBuf;
 
 fn main() {
+    if let Some(keeper) = hostler_agent::container::Keeper::asked_for(std::env::args_os()) {
+        keeper.main()
+    }
     let data_dir = std::env::args_os()
         .skip_while(|word| word != "--data-dir")
         .nth(1)

@@ -8,6 +8,11 @@
 
 mod agent;
 mod bare;
+mod container;
+mod container_end;
+mod container_image;
+mod container_survive;
+mod docker;
 mod exec;
 mod exits;
 mod fake;

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hostler_agent::container::ContainerConfig;
 use hostler_agent::output::{Batch, Item, Limits, Start, Stream, Streams};
 use hostler_agent::runner::{Config, Recovered, RunExited, Runner, StartError, StartRun, Started};
-use hostler_model::{PlacementId, RunId, Span, StopSignal, WorkloadSpec};
+use hostler_model::{PlacementId, Reservation, RunId, Span, StopSignal, WorkloadSpec};
 use tokio::sync::mpsc;
 
 pub const DEADLINE: Duration = Duration::from_secs(30);
@@ -17,7 +18,7 @@ pub struct World {
     pub runner: Runner,
     pub exits: mpsc::Receiver<RunExited>,
     seen: HashMap<RunId, RunExited>,
-    _keep: Option<tempfile::TempDir>,
+    pub _keep: Option<tempfile::TempDir>,
 }
 
 pub fn config(data: &Path, limits: Limits) -> Config {
@@ -26,6 +27,7 @@ pub fn config(data: &Path, limits: Limits) -> Config {
         executor_args: vec![],
         data_dir: data.to_owned(),
         output: limits,
+        containers: ContainerConfig::default(),
     }
 }
 
@@ -45,7 +47,7 @@ impl World {
         World::of(config(data, limits)).await
     }
 
-    async fn of(config: Config) -> World {
+    pub async fn of(config: Config) -> World {
         let (runner, exits) = Runner::start(config.clone()).await.unwrap();
         World {
             data: config.data_dir.clone(),
@@ -190,6 +192,7 @@ pub fn order(spec: WorkloadSpec) -> StartRun {
         project: "a-project".parse().unwrap(),
         node: "a-node".parse().unwrap(),
         env: BTreeMap::new(),
+        reservation: Reservation::default(),
     }
 }
 

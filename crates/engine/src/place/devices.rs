@@ -81,14 +81,21 @@ pub(super) fn numa_fits(asked: &Resources, node: &NodeOffer, numa: &NumaOffer) -
 
 /// Processors of a NUMA node that can become somebody's own.
 pub(super) fn free_cpus_in(node: &NodeOffer, numa: &NumaOffer) -> usize {
-    let unheld = numa.cpus.iter().filter(|cpu| !node.held.contains(*cpu)).count();
+    let unheld = numa.cpus.len().saturating_sub(held_in(node, numa));
     unheld.min((numa.free_cores().millis() / 1000) as usize)
 }
 
 /// Processors of a node that can become somebody's own.
 pub(super) fn free_cpus(node: &NodeOffer) -> usize {
     let within: usize = node.numa.iter().map(|numa| free_cpus_in(node, numa)).sum();
-    within + loose_cpus(node).count()
+    let in_numa: usize = node.numa.iter().map(|numa| numa.cpus.len()).sum();
+    let held_in_numa: usize = node.numa.iter().map(|numa| held_in(node, numa)).sum();
+    let loose = node.cpus.len().saturating_sub(in_numa);
+    within + loose.saturating_sub(node.held.len().saturating_sub(held_in_numa))
+}
+
+fn held_in(node: &NodeOffer, numa: &NumaOffer) -> usize {
+    node.held.iter().filter(|cpu| numa.cpus.contains(*cpu)).count()
 }
 
 /// Free processors that no NUMA node claims.

@@ -4,10 +4,11 @@
 //! Only open nodes are in the orders. An order is made when the first request asks for it and kept up
 //! to date with every decision: the best node is then a few steps away, however many there are.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use hostler_model::{ProjectId, Reservation, Strategy};
 
+use super::hash::HashMap;
 use super::hold::HoldState;
 use super::offer::{NodeOffer, count, count_one};
 use super::{Settings, Shape};
@@ -28,8 +29,9 @@ pub(super) struct Fleet<'s> {
     pub touched: Vec<u32>,
     sequence: i64,
     spreads: Vec<SpreadCount>,
-    spread_ids: HashMap<(ProjectId, String), Vec<u32>>,
-    pub holds: HashMap<u32, HoldState<'s>>,
+    spread_ids: HashMap<ProjectId, HashMap<String, Vec<u32>>>,
+    holds: HashMap<u32, HoldState<'s>>,
+    is_held: Bits,
 }
 
 #[derive(Clone, Copy)]
@@ -56,6 +58,7 @@ impl<'s> Fleet<'s> {
     pub fn of(nodes: &'s mut [NodeOffer]) -> Fleet<'s> {
         nodes.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
         let mut is_open = Bits::new(nodes.len());
+        let is_held = Bits::new(nodes.len());
         let open: Vec<u32> = (0u32..).zip(nodes.iter()).filter(|(_, node)| node.is_open()).map(|(at, _)| at).collect();
         open.iter().for_each(|at| is_open.set(*at));
         let sequence = nodes.iter().map(|node| node.last_given.micros()).max().unwrap_or(0);
@@ -69,8 +72,9 @@ impl<'s> Fleet<'s> {
             touched: Vec::new(),
             sequence,
             spreads: Vec::new(),
-            spread_ids: HashMap::new(),
-            holds: HashMap::new(),
+            spread_ids: HashMap::default(),
+            holds: HashMap::default(),
+            is_held,
         }
     }
 
@@ -80,6 +84,20 @@ impl<'s> Fleet<'s> {
 
     pub fn is_open(&self, at: u32) -> bool {
         self.is_open.has(at)
+    }
+
+    /// Who a node is kept for.
+    pub fn hold_on(&self, at: u32) -> Option<&HoldState<'s>> {
+        if self.is_held.has(at) { self.holds.get(&at) } else { None }
+    }
+
+    pub fn holds(&self) -> impl ExactSizeIterator<Item = &HoldState<'s>> {
+        self.holds.values()
+    }
+
+    pub fn hold(&mut self, at: u32, hold: HoldState<'s>) {
+        self.is_held.set(at);
+        self.holds.insert(at, hold);
     }
 
     /// Where the node of a name is.
@@ -125,9 +143,9 @@ impl<'s> Fleet<'s> {
 
     /// The counter for a family that is to be spread.
     pub fn spread_id(&mut self, shape: &Shape) -> u32 {
-        let key = (shape.project, shape.family.clone());
         let over = &shape.rules.over;
-        let ids = self.spread_ids.entry(key).or_default();
+        let families = self.spread_ids.entry(shape.project).or_default();
+        let ids = families.entry(shape.family.clone()).or_default();
         if let Some(id) = ids.iter().find(|id| self.spreads[**id as usize].over == *over) {
             return *id;
         }
@@ -163,10 +181,10 @@ impl<'s> Fleet<'s> {
         for tag in &shape.tags {
             count_one(&mut node.tags, shape.project, tag);
         }
-        if !self.spread_ids.is_empty() {
+        let families = self.spread_ids.get(&shape.project);
+        if let Some(ids) = families.and_then(|families| families.get(&shape.family)) {
             count_one(&mut node.families, shape.project, &shape.family);
-            let ids = self.spread_ids.get(&(shape.project, shape.family.clone()));
-            for id in ids.into_iter().flatten() {
+            for id in ids {
                 let spread = &mut self.spreads[*id as usize];
                 spread.counts[spread.zone_of[here] as usize] += 1;
             }
@@ -193,7 +211,7 @@ fn free(node: &NodeOffer) -> Free {
 
 /// Numbers the values of a label; without one every node is a zone of its own.
 fn zones(nodes: &[NodeOffer], over: Option<&str>) -> Vec<u32> {
-    let mut known: HashMap<Option<&String>, u32> = HashMap::new();
+    let mut known: HashMap<Option<&String>, u32> = HashMap::default();
     (0u32..)
         .zip(nodes)
         .map(|(at, node)| match over {

@@ -25,6 +25,7 @@ mod ask;
 mod devices;
 mod explain;
 mod fleet;
+mod hash;
 mod hold;
 mod need;
 mod offer;

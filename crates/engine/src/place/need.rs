@@ -11,22 +11,23 @@
 //! Only `together` gets easier with time; needs with it are looked up through the tags instead.
 //!
 //! Most needs walk the fleet's shared order from its best node. One that has to pass by too many gets
-//! a ranking of its own, as do those whose order nobody shares (preferences, spreading). A ranking is a
+//! a ranking of its own, as do those that are spread, whose order nobody shares. A ranking is a
 //! heap whose entries are looked at again when they come up: under most strategies a node only gets
 //! worse by being given something, so that an old entry is never too pessimistic. Under `bin-pack` it
 //! gets better; there every node that was given something is entered anew.
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;
-use std::collections::{BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeSet, BinaryHeap};
 
 use hostler_model::{
-    Bytes, Constraint, GpuShareSize, Labels, Name, NumaRequest, ProjectId, Resources, Span,
+    Bytes, Constraint, GpuShareSize, Labels, Name, NumaRequest, PlacementRules, ProjectId, Resources, Span,
     Strategy, Timestamp,
 };
 
 use super::devices::{asked_cores, has_devices, is_particular};
 use super::fleet::{Bits, Fleet, Key, improves};
+use super::hash::HashMap;
 use super::{Settings, Shape, hold, rules};
 
 #[derive(PartialEq, Eq, Hash)]
@@ -46,7 +47,7 @@ struct NeedKey<'s> {
     rules: u32,
     resources: &'s Resources,
     timeout: Option<Span>,
-    prefer: &'s [Constraint],
+    prefer: Option<u32>,
     strategy: Strategy,
     spread: Option<u32>,
 }
@@ -87,6 +88,8 @@ pub(super) struct Need<'s> {
     pub group: u32,
     strategy: Strategy,
     spread: Option<u32>,
+    /// The preferences it has, if any.
+    prefer: Option<u32>,
     cores: u32,
     memory: u64,
     disk: u64,
@@ -143,6 +146,9 @@ pub(super) struct Needs<'s> {
     all: Vec<Need<'s>>,
     rules: Vec<RuleSet>,
     rules_ids: HashMap<RulesKey<'s>, u32>,
+    /// How many of some preferences are not met by each node.
+    unmet: Vec<Vec<u32>>,
+    unmet_ids: HashMap<&'s [Constraint], u32>,
     need_ids: HashMap<NeedKey<'s>, u32>,
     group_ids: HashMap<GroupKey<'s>, u32>,
     full: Frontier,
@@ -157,9 +163,11 @@ impl<'s> Needs<'s> {
         Needs {
             all: Vec::new(),
             rules: Vec::new(),
-            rules_ids: HashMap::new(),
-            need_ids: HashMap::new(),
-            group_ids: HashMap::new(),
+            rules_ids: HashMap::default(),
+            unmet: Vec::new(),
+            unmet_ids: HashMap::default(),
+            need_ids: HashMap::default(),
+            group_ids: HashMap::default(),
             full: Frontier::default(),
             kept: Frontier::default(),
             is_refused: false,
@@ -194,7 +202,8 @@ impl<'s> Needs<'s> {
         let strategy = shape.strategy(settings);
         let spread = (strategy == Strategy::Spread).then(|| fleet.spread_id(shape));
         let resources = &shape.resources;
-        let (timeout, prefer) = (shape.timeout, wanted.prefer.as_slice());
+        let timeout = shape.timeout;
+        let prefer = (!wanted.prefer.is_empty()).then(|| self.preferences(wanted, fleet));
         let id = intern(&mut self.need_ids, NeedKey { rules, resources, timeout, prefer, strategy, spread });
         if id as usize == self.all.len() {
             let gpus = &resources.gpus;
@@ -207,6 +216,7 @@ impl<'s> Needs<'s> {
                 group,
                 strategy,
                 spread,
+                prefer,
                 cores: asked_cores(resources).millis(),
                 memory: resources.memory.get(),
                 disk: resources.disk.get(),
@@ -222,6 +232,16 @@ impl<'s> Needs<'s> {
         id
     }
 
+    fn preferences(&mut self, wanted: &'s PlacementRules, fleet: &Fleet<'s>) -> u32 {
+        let id = intern(&mut self.unmet_ids, wanted.prefer.as_slice());
+        if id as usize == self.unmet.len() {
+            let all = u32::try_from(wanted.prefer.len()).unwrap_or(u32::MAX);
+            let unmet = |node| all.saturating_sub(rules::preferences(wanted, node));
+            self.unmet.push(fleet.nodes.iter().map(unmet).collect());
+        }
+        id
+    }
+
     /// The best node for one of a need.
     pub fn find(&mut self, id: u32, fleet: &mut Fleet<'s>) -> Option<u32> {
         let need = &self.all[id as usize];
@@ -231,7 +251,7 @@ impl<'s> Needs<'s> {
         let group = need.group;
         if need.is_full
             || self.full.has(group, 0, need)
-            || self.kept.has(group, 0, need) && !fleet.holds.values().any(|hold| hold::is_not_less(need.shape, hold))
+            || self.kept.has(group, 0, need) && !fleet.holds().any(|hold| hold::is_not_less(need.shape, hold))
         {
             return None;
         }
@@ -252,42 +272,51 @@ impl<'s> Needs<'s> {
             let at = fleet.named(name)?;
             return (fleet.is_open(at) && self.fits(id, at, fleet)).then_some(at);
         }
-        let is_shared = need.spread.is_none() && need.shape.rules.prefer.is_empty();
-        if need.users < 2 && !is_shared {
-            return self.best(id, fleet, fleet.open.iter().copied());
-        }
-        if is_shared && need.passed_by <= 4 * fleet.open.len() {
+        if need.spread.is_none() && need.passed_by <= 4 * fleet.open.len() {
             return self.walk(id, fleet);
+        }
+        if need.users < 2 {
+            return self.best(id, fleet, fleet.open.iter().copied());
         }
         self.top(id, fleet)
     }
 
-    /// Goes through the fleet's own order.
+    /// Goes through the fleet's own order, until a node meets every preference.
     fn walk(&mut self, id: u32, fleet: &mut Fleet<'s>) -> Option<u32> {
         let need = &mut self.all[id as usize];
         let mut dropped = std::mem::take(&mut need.dropped);
-        let remembers = need.users > 1;
-        if remembers && need.passed_by > 0 && dropped.is_unset() {
+        if need.users > 1 && need.passed_by > 0 && dropped.is_unset() {
             dropped = Bits::new(fleet.nodes.len());
         }
-        let strategy = need.strategy;
+        let (strategy, prefer) = (need.strategy, need.prefer);
         fleet.order(strategy);
         let mut passed_by = 0;
-        let mut found = None;
+        let mut best: Option<(u32, u32)> = None;
         for at in fleet.ordered(strategy) {
             if !dropped.has(at) {
-                if self.fits(id, at, fleet) {
-                    found = Some(at);
-                    break;
+                let unmet = self.unmet(prefer, at);
+                if best.is_none_or(|(least, _)| unmet < least) {
+                    if self.fits(id, at, fleet) {
+                        best = Some((unmet, at));
+                    } else {
+                        dropped.set(at);
+                    }
                 }
-                dropped.set(at);
+            }
+            if best.is_some_and(|(unmet, _)| unmet == 0) {
+                break;
             }
             passed_by += 1;
         }
         let need = &mut self.all[id as usize];
         need.dropped = dropped;
         need.passed_by += passed_by;
-        found
+        best.map(|(_, at)| at)
+    }
+
+    /// How many of some preferences a node does not meet.
+    fn unmet(&self, prefer: Option<u32>, at: u32) -> u32 {
+        prefer.map_or(0, |prefer| self.unmet[prefer as usize][at as usize])
     }
 
     /// The best of a ranking of its own.
@@ -355,12 +384,12 @@ impl<'s> Needs<'s> {
 
     pub fn entry(&self, id: u32, at: u32, fleet: &Fleet<'s>) -> Entry {
         let need = self.get(id);
-        let preferences = rules::preferences(&need.shape.rules, fleet.node(at));
+        let unmet = self.unmet(need.prefer, at);
         let key = match need.spread {
             Some(spread) => fleet.spread_key(spread, at),
             None => fleet.key(need.strategy, at),
         };
-        (u32::MAX - preferences, key, at)
+        (unmet, key, at)
     }
 
     /// Whether the node takes one of a need now.
@@ -377,7 +406,7 @@ impl<'s> Needs<'s> {
         if need.is_particular && !has_devices(&need.shape.resources, node) {
             return false;
         }
-        let hold = fleet.holds.get(&at);
+        let hold = fleet.hold_on(at);
         let is_admitted = hold.is_none_or(|hold| hold::admits(hold, need.shape, node, self.now));
         self.is_refused |= !is_admitted;
         is_admitted

@@ -32,7 +32,7 @@ pub struct NodeOffer {
     /// What is reserved of it.
     pub used: Amounts,
     pub observed: Observed,
-    /// Processors that may be given away.
+    /// Processors that may be given away; those of the NUMA nodes are among them, each in one.
     pub cpus: CpuSet,
     /// Those that are somebody's own.
     pub held: CpuSet,

@@ -3,12 +3,13 @@
 //! Everything a decision takes is taken before the next is made. Nothing is given back during a pass,
 //! which is what lets parked lanes stay parked.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use hostler_model::{ArrayId, GangSeat, NodeId, Reservation, Timestamp, WorkloadId};
 
 use super::ask::{ArrayRoom, Holding};
 use super::fleet::Fleet;
+use super::hash::HashMap;
 use super::hold::{HoldState, Missing, could_fit, expected};
 use super::need::{Frontier, Need, Needs};
 use super::preempt::{self, Way};
@@ -31,6 +32,23 @@ pub(super) struct Pass<'s> {
     now: Timestamp,
     preemptions: u32,
     plan: Plan,
+}
+
+/// What is placed together.
+enum Members<'s> {
+    One(&'s Ask),
+    Gang(Vec<&'s Ask>),
+}
+
+impl<'s> std::ops::Deref for Members<'s> {
+    type Target = [&'s Ask];
+
+    fn deref(&self) -> &[&'s Ask] {
+        match self {
+            Members::One(ask) => std::slice::from_ref(ask),
+            Members::Gang(asks) => asks,
+        }
+    }
 }
 
 enum Served {
@@ -101,14 +119,14 @@ impl<'s> Pass<'s> {
     }
 
     /// The head of a lane; none when it is a gang that is not complete.
-    fn head(&self, lane: u32) -> Option<(u32, Vec<&'s Ask>)> {
+    fn head(&self, lane: u32) -> Option<(u32, Members<'s>)> {
         let lane = &self.queue.lanes[lane as usize];
         let asks = self.queue.asks;
-        let members: Vec<&'s Ask> = match lane.head()?.1 {
-            Unit::One(index) => vec![&asks[index as usize]],
+        let members = match lane.head()?.1 {
+            Unit::One(index) => Members::One(&asks[index as usize]),
             Unit::Gang(gang) => {
                 let members = &self.queue.gangs[gang as usize];
-                members.iter().map(|index| &asks[*index as usize]).collect()
+                Members::Gang(members.iter().map(|index| &asks[*index as usize]).collect())
             }
         };
         let size = members.first()?.gang.map_or(1, |gang| gang.size as usize);
@@ -132,12 +150,7 @@ impl<'s> Pass<'s> {
     }
 
     fn give(&mut self, lane: u32, members: &[&'s Ask], nodes: &[u32]) {
-        let gang = GangSeat {
-            rank: 0,
-            size: u32::try_from(nodes.len()).unwrap_or(u32::MAX),
-            nodes: nodes.iter().map(|at| self.fleet.node(*at).name.to_string()).collect(),
-            addresses: nodes.iter().map(|at| self.fleet.node(*at).address.clone()).collect(),
-        };
+        let gang = members.first().and_then(|ask| ask.gang).map(|_| self.gang_seat(nodes));
         for ((ask, at), rank) in members.iter().zip(nodes).zip(0u32..) {
             let shape: &'s Shape = &ask.shape;
             let reservation = reserve(&shape.resources, self.fleet.node(*at));
@@ -149,11 +162,18 @@ impl<'s> Pass<'s> {
             if let Some(room) = ask.array.and_then(|id| self.arrays.get_mut(&id)) {
                 room.placed = room.placed.saturating_add(1);
             }
-            if ask.gang.is_some() {
-                reservation.gang = Some(GangSeat { rank, ..gang.clone() });
-            }
+            reservation.gang = gang.clone().map(|seat| GangSeat { rank, ..seat });
             let (workload_id, node_id) = (ask.workload_id, self.fleet.node(*at).id);
             self.plan.placed.push(Decision { workload_id, node_id, reservation });
+        }
+    }
+
+    fn gang_seat(&self, nodes: &[u32]) -> GangSeat {
+        GangSeat {
+            rank: 0,
+            size: u32::try_from(nodes.len()).unwrap_or(u32::MAX),
+            nodes: nodes.iter().map(|at| self.fleet.node(*at).name.to_string()).collect(),
+            addresses: nodes.iter().map(|at| self.fleet.node(*at).address.clone()).collect(),
         }
     }
 
@@ -162,7 +182,7 @@ impl<'s> Pass<'s> {
         let mut kept = 0;
         for lane in lanes {
             let most = self.fleet.open.len().div_ceil(2);
-            if kept >= self.settings.holds || self.fleet.holds.len() >= most {
+            if kept >= self.settings.holds || self.fleet.holds().len() >= most {
                 return;
             }
             let Some((need, members)) = self.head(*lane) else { continue };
@@ -175,7 +195,7 @@ impl<'s> Pass<'s> {
             }
             let found = self.find(need, members.len());
             if let Some(nodes) = found.or_else(|| self.nearest(need, members.len())) {
-                let free = nodes.into_iter().filter(|at| !self.fleet.holds.contains_key(at));
+                let free = nodes.into_iter().filter(|at| self.fleet.hold_on(*at).is_none());
                 free.collect::<Vec<u32>>().into_iter().for_each(|at| self.hold(first, at, Vec::new()));
                 kept += 1;
             }
@@ -192,7 +212,7 @@ impl<'s> Pass<'s> {
         let mut near: Vec<(u64, u32)> = Vec::new();
         for i in 0..self.fleet.open.len() {
             let at = self.fleet.open[i];
-            if !self.fleet.holds.contains_key(&at) && self.needs.matches(need, at, &self.fleet) {
+            if self.fleet.hold_on(at).is_none() && self.needs.matches(need, at, &self.fleet) {
                 let node = self.fleet.node(at);
                 near.push((Missing::of(&shape.resources, node).distance(node), at));
             }
@@ -215,12 +235,12 @@ impl<'s> Pass<'s> {
             false => None,
         };
         self.plan.holds.push(Hold { node_id: node.id, workload_id: ask.workload_id, expected });
-        self.fleet.holds.insert(at, HoldState { shape, expected, leaving });
+        self.fleet.hold(at, HoldState { shape, expected, leaving });
     }
 
     fn held_on(&mut self, at: u32) -> Vec<&'s Held> {
         let index = self.held_on.get_or_insert_with(|| {
-            let mut index: HashMap<NodeId, Vec<u32>> = HashMap::new();
+            let mut index: HashMap<NodeId, Vec<u32>> = HashMap::default();
             for (held, i) in self.held.iter().zip(0u32..) {
                 index.entry(held.node_id).or_default().push(i);
             }
@@ -245,7 +265,7 @@ impl<'s> Pass<'s> {
         let mut ways: Vec<Way<'s>> = Vec::new();
         for i in 0..self.fleet.open.len() {
             let at = self.fleet.open[i];
-            if !self.fleet.holds.contains_key(&at) && self.needs.matches(need, at, &self.fleet) {
+            if self.fleet.hold_on(at).is_none() && self.needs.matches(need, at, &self.fleet) {
                 let held = self.held_on(at);
                 ways.extend(preempt::way(shape, at, self.fleet.node(at), &held));
             }

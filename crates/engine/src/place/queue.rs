@@ -10,12 +10,13 @@
 //! Shares only grow during a pass, so a share that was noted too low is noticed when it comes up.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BinaryHeap};
 
 use hostler_model::{ArrayId, ProjectId};
 
 use super::ask::{ArrayRoom, Holding, ProjectShare};
 use super::fleet::Fleet;
+use super::hash::HashMap;
 use super::need::Needs;
 use super::{Ask, NodeOffer, Settings, Shape};
 
@@ -98,9 +99,9 @@ impl<'s> Queue<'s> {
             at: 0,
             tag_lanes: Vec::new(),
         };
-        let mut known: HashMap<*const Shape, (u32, u32, u32)> = HashMap::new();
-        let mut lanes: HashMap<LaneKey, u32> = HashMap::new();
-        let mut gangs: HashMap<ArrayId, u32> = HashMap::new();
+        let mut known: HashMap<*const Shape, (u32, u32, u32)> = HashMap::default();
+        let mut lanes: HashMap<LaneKey, u32> = HashMap::default();
+        let mut gangs: HashMap<ArrayId, u32> = HashMap::default();
         for (age, index) in (0u32..).zip(by_age(asks)) {
             let ask = &asks[index as usize];
             let shape: &'s Shape = &ask.shape;

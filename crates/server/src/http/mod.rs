@@ -12,6 +12,7 @@ mod app;
 
 mod admit;
 mod answer;
+mod array;
 mod decode;
 mod envelope;
 pub(crate) mod error;
@@ -126,6 +127,15 @@ fn routes(app: App) -> Routes<App> {
         .on(api::task::TaskSubmitBatch, task::submit_batch)
         .on(api::task::TaskGet, task::get)
         .on(api::task::TaskKill, task::kill)
+        .on(api::task::TaskPause, task::pause)
+        .on(api::task::TaskResume, task::resume)
+        .on(api::task::TaskRetry, task::retry)
+        .on(api::task::ArrayList, array::list)
+        .on(api::task::ArraySubmit, array::submit)
+        .on(api::task::ArrayGet, array::get)
+        .on(api::task::ArrayKill, array::kill)
+        .on(api::task::QueueShow, array::queue)
+        .on(api::task::AccountReport, array::accounts)
         .on(api::task::TaskRemove, task::remove)
         .on(api::task::TaskLogs, task::logs)
         .on(api::task::TaskExplain, task::explain)

@@ -2,7 +2,8 @@
 
 use hostler_api::task::{
     Explanation, LogLine, RunList, RunView, TaskBatchView, TaskExplain, TaskGet, TaskKill,
-    TaskList, TaskLogs, TaskRemove, TaskSubmit, TaskSubmitBatch, TaskSubmitBody, TaskView,
+    TaskList, TaskLogs, TaskPause, TaskRemove, TaskResume, TaskRetry, TaskSubmit, TaskSubmitBatch,
+    TaskSubmitBody, TaskView,
 };
 use hostler_api::{Listing, Nothing};
 use hostler_control::{NewTask, OutputQuery, TaskDetail};
@@ -42,8 +43,11 @@ pub(crate) async fn list(
     let limit = page::limit(call.query.limit)?;
     let head = app.control().event_head().await?;
     let states = call.query.state.as_slice();
-    let tasks =
-        app.control().task_list(&call.cx, call.project(), states, after.as_deref(), limit).await?;
+    let array = call.query.array.as_deref();
+    let tasks = app
+        .control()
+        .task_list(&call.cx, call.project(), states, array, after.as_deref(), limit)
+        .await?;
     let mut listing = page::listing(tasks, view::task);
     listing.watch_cursor = Some(head.to_string());
     Ok(Answer::new(listing))
@@ -103,6 +107,18 @@ pub(crate) async fn kill(app: App, call: Call<TaskKill>) -> Result<Answer<TaskVi
     let detail =
         app.control().task_kill(&call.cx, call.project(), &call.path.task, call.body.grace).await?;
     Ok(shown(detail))
+}
+
+pub(crate) async fn pause(app: App, call: Call<TaskPause>) -> Result<Answer<TaskView>, Error> {
+    Ok(shown(app.control().task_pause(&call.cx, call.project(), &call.path.task).await?))
+}
+
+pub(crate) async fn resume(app: App, call: Call<TaskResume>) -> Result<Answer<TaskView>, Error> {
+    Ok(shown(app.control().task_resume(&call.cx, call.project(), &call.path.task).await?))
+}
+
+pub(crate) async fn retry(app: App, call: Call<TaskRetry>) -> Result<Answer<TaskView>, Error> {
+    Ok(shown(app.control().task_retry(&call.cx, call.project(), &call.path.task).await?))
 }
 
 pub(crate) async fn remove(app: App, call: Call<TaskRemove>) -> Result<Answer<Nothing>, Error> {
