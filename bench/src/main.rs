@@ -3,7 +3,8 @@
 //! Every measurement starts `hostler` as processes of their own in a temporary directory, on loopback
 //! and on ports that the kernel chooses, and speaks with it as its users and agents do: over the REST
 //! API with `hostler-client`, and over the agents' protocol with certificates that were really issued.
-//! Nothing is measured inside the binary but what its own `/metrics` say.
+//! Nothing is measured inside the binary but what its own `/metrics` say. Only `placement` is measured
+//! as a library, because it is a pure function and its time is what counts.
 //!
 //! 1. A measurement checks what it measures: tasks that did not all end well, or records that do not
 //!    add up, are an error and not a number.
@@ -18,6 +19,7 @@ mod fleet;
 mod floor;
 mod latency;
 mod machine;
+mod placement;
 mod proc;
 mod rig;
 mod throughput;
@@ -33,7 +35,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use figures::{Figures, RESULTS};
 
-const NAMES: &[&str] = &["floor", "throughput", "latency", "memory", "fleet"];
+const NAMES: &[&str] = &["floor", "throughput", "latency", "memory", "fleet", "placement"];
 /// How long to wait for a quiet machine before numbers that are written down.
 const QUIET_DEADLINE: Duration = Duration::from_secs(180);
 
@@ -74,7 +76,8 @@ async fn measure(names: Vec<String>) -> anyhow::Result<()> {
             "throughput" => Box::pin(throughput::measure(&binary)).await,
             "latency" => Box::pin(latency::measure(&binary)).await,
             "memory" => Box::pin(weight::measure(&binary)).await,
-            _ => Box::pin(fleet::measure(&binary)).await,
+            "fleet" => Box::pin(fleet::measure(&binary)).await,
+            _ => placement::measure().await,
         };
         let section = section.with_context(|| format!("measuring {name}"))?;
         say(&section.plain());

@@ -14,10 +14,15 @@ use crate::sys;
 /// In the environment of everything that belongs to a run.
 pub const MARKER: &str = "HOSTLER_RUN";
 
+/// The kernel's flag of a process that ends.
+const EXITING: u64 = 0x4;
+
 pub struct Stat {
     pub state: char,
     pub parent: u32,
     pub session: u32,
+    /// It is on its way out, and may have lost its file systems already.
+    pub is_exiting: bool,
     /// Processor time of the process and of its children that were waited for, in clock ticks.
     pub cpu_ticks: u64,
     pub start_ticks: u64,
@@ -37,6 +42,7 @@ fn parse_stat(text: &str) -> Option<Stat> {
         state: fields.first()?.chars().next()?,
         parent: small(1)?,
         session: small(3)?,
+        is_exiting: number(6)? & EXITING != 0,
         cpu_ticks: number(11)? + number(12)? + number(13)? + number(14)?,
         start_ticks: number(19)?,
     })

@@ -21,7 +21,7 @@
 //! other node fits; when the steps were taken and nothing else changed, there are none.
 
 use hostler_model::{
-    Desired, Generation, Name, NodeId, NodeState, Phase, PlacementId, PlacementStatus, Reservation,
+    Desired, Generation, NodeId, NodeState, Phase, PlacementId, PlacementStatus, Reservation,
     WorkloadId,
 };
 
@@ -225,9 +225,9 @@ fn add(
 }
 
 /// Smaller is better: preferences, then (where no strategy is asked for) the fewest services, then the
-/// strategy.
-fn preference(host: &Host, shape: &Shape, settings: &Settings) -> (u32, u64, (u64, u64), Name) {
-    let (preferences, key) = place::standing_key(&host.offer, shape, settings);
+/// strategy, then the name.
+fn preference(host: &Host, shape: &Shape, settings: &Settings) -> impl Ord + use<> {
+    let (preferences, key) = place::standing(&host.offer, shape, settings);
     let services = if shape.rules.strategy.is_none() { host.services } else { 0 };
     (preferences, services, key, host.offer.name.clone())
 }

@@ -24,7 +24,14 @@ pub struct ImageFacts {
 const DROPPED: [&str; 4] = ["NET_RAW", "MKNOD", "AUDIT_WRITE", "SETFCAP"];
 /// Programs that want to be the first process themselves.
 const INITS: [&str; 9] = [
-    "init", "systemd", "tini", "dumb-init", "docker-init", "catatonit", "s6-svscan", "runsvdir",
+    "init",
+    "systemd",
+    "tini",
+    "dumb-init",
+    "docker-init",
+    "catatonit",
+    "s6-svscan",
+    "runsvdir",
     "supervisord",
 ];
 /// Of one argument or variable, by the kernel.
@@ -41,7 +48,9 @@ pub fn too_long(plan: &Plan) -> Option<String> {
     }
     let long = plan.command.iter().find(|word| word.len() > WORD_MAX)?;
     let size = long.len();
-    Some(format!("an argument has {size} bytes; Linux starts no program with more than 128 KiB in one"))
+    Some(format!(
+        "an argument has {size} bytes; Linux starts no program with more than 128 KiB in one"
+    ))
 }
 
 pub fn body(plan: &Plan, image: &ImageFacts, mounts: &[Checked]) -> ContainerCreateBody {
@@ -95,7 +104,10 @@ fn host(plan: &Plan, image: &ImageFacts, mounts: &[Checked]) -> HostConfig {
     host
 }
 
-/// Keeps output, with its time, until a keeper has passed it on.
+/// So much of its newest output the engine surely keeps: all files but the one that may be about to go.
+pub const RECORD_KEPT: u64 = 128_000_000;
+
+/// A record of the output, with its time, for keepers that come later.
 fn log() -> HostConfigLogConfig {
     let options = [("max-size", "64m"), ("max-file", "3"), ("compress", "false")];
     let options = options.map(|(key, value)| (key.to_owned(), value.to_owned()));
@@ -151,7 +163,7 @@ fn limit(host: &mut HostConfig, limits: &Limits) {
     }
     host.memory_reservation = limits.memory_high.map(|high| signed(high.get()));
     host.nano_cpus = limits.cpu.map(|cpu| i64::from(cpu.millis()) * 1_000_000);
-    host.cpu_shares = limits.cpu_weight.map(|weight| shares(weight));
+    host.cpu_shares = limits.cpu_weight.map(shares);
     host.blkio_weight = limits.io_weight.map(io_weight);
     host.pids_limit = limits.pids.map(i64::from);
     host.ulimits = limits.files.map(|files| {
@@ -179,7 +191,9 @@ pub fn unenforced(limits: &Limits) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hostler_model::{Bytes, Container, Cores, GpuHold, GpuShareSize, Reservation, RunId, WorkloadSpec};
+    use hostler_model::{
+        Bytes, Container, Cores, GpuHold, GpuShareSize, Reservation, RunId, WorkloadSpec,
+    };
     use std::collections::BTreeMap;
     use uuid::Uuid;
 

@@ -177,7 +177,10 @@ impl Engine {
     }
 
     /// Containers that the agent with this mark has made.
-    pub(super) async fn own_containers(&self, data: &str) -> Result<Vec<ContainerRow>, EngineError> {
+    pub(super) async fn own_containers(
+        &self,
+        data: &str,
+    ) -> Result<Vec<ContainerRow>, EngineError> {
         let label = format!("{LABEL_DATA}={data}");
         self.list(HashMap::from([("label".to_owned(), vec![label])])).await
     }

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use bollard::container::LogOutput;
 use bollard::exec::{StartExecOptions, StartExecResults};
@@ -16,9 +16,8 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::engine::{Engine, EngineError};
 use super::keeper::Gate;
-use super::record::Process;
-use super::sweep;
-use crate::rundir::{self, Beside};
+use crate::rundir::Beside;
+use crate::sys;
 
 /// Carries a command out to its end; the code to exit with.
 pub async fn run(engine: &Engine, name: &str, command: Option<OwnedFd>, gate: Gate) -> i32 {
@@ -161,9 +160,12 @@ async fn kill(engine: &Engine, id: &str) {
     let Ok(docker) = engine.docker().await else { return };
     let found = docker.inspect_exec(id).await.ok().filter(|found| found.running == Some(true));
     let pid = found.and_then(|found| u32::try_from(found.pid?).ok()).filter(|pid| *pid > 0);
-    if let Some(pid) = pid
-        && let Some(start_ticks) = rundir::start_ticks(pid)
-    {
-        sweep::signal_directly(Process { pid, start_ticks }, nix::libc::SIGKILL);
+    let pidfd = pid.and_then(|pid| {
+        let pid = rustix::process::Pid::from_raw(i32::try_from(pid).ok()?)?;
+        rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
+    });
+    let is_same = docker.inspect_exec(id).await.is_ok_and(|found| found.running == Some(true));
+    if let Some(pidfd) = pidfd.filter(|_| is_same) {
+        let _ = sys::kill_by_pidfd(pidfd.as_fd());
     }
 }

@@ -215,11 +215,12 @@ impl Engine {
     /// An image as a tar stream, without its names.
     pub async fn export_image(&self, name: &str) -> Result<Exported, EngineError> {
         let found = self.image(name).await?;
-        let image_id = found.map(|image| image.id).ok_or_else(|| {
-            EngineError::NotFound(format!("image {name} is not on this node"))
-        })?;
+        let image_id = found
+            .map(|image| image.id)
+            .ok_or_else(|| EngineError::NotFound(format!("image {name} is not on this node")))?;
         let (engine, docker) = (self.clone(), self.patient(TRANSFER).await?);
-        let content = docker.export_image(&image_id).map(move |part| part.map_err(|e| engine.error(e)));
+        let content =
+            docker.export_image(&image_id).map(move |part| part.map_err(|e| engine.error(e)));
         Ok(Exported { content: content.boxed(), image_id })
     }
 
@@ -245,9 +246,8 @@ impl Engine {
             let info = info.map_err(|e| self.error(e))?;
             loaded.extend(info.stream.as_deref().and_then(loaded_image));
         }
-        let broken = || {
-            EngineError::Invalid("the stream holds no image, or more than one".to_owned())
-        };
+        let broken =
+            || EngineError::Invalid("the stream holds no image, or more than one".to_owned());
         let [loaded] = loaded.as_slice() else { return Err(broken()) };
         let image_id = self.image(loaded).await?.map(|image| image.id).ok_or_else(broken)?;
         if let Some(expected) = expected.filter(|expected| *expected != image_id) {
@@ -303,7 +303,9 @@ impl Tally {
     fn take(&mut self, info: CreateImageInfo) {
         let (Some(id), Some(status)) = (info.id, info.status) else { return };
         let is_layer = ["Pull", "Down", "Wait", "Verif", "Extr", "Already", "Layer already"];
-        if !is_layer.iter().any(|word| status.starts_with(word)) || status.starts_with("Pulling from") {
+        if !is_layer.iter().any(|word| status.starts_with(word))
+            || status.starts_with("Pulling from")
+        {
             return;
         }
         let layer = self.layers.entry(id).or_default();
@@ -384,8 +386,10 @@ mod tests {
     fn progress_adds_up() {
         let mut tally = Tally::default();
         let mut say = |id: &str, status: &str, of: Option<(i64, i64)>| {
-            let progress_detail =
-                of.map(|(current, total)| ProgressDetail { current: Some(current), total: Some(total) });
+            let progress_detail = of.map(|(current, total)| ProgressDetail {
+                current: Some(current),
+                total: Some(total),
+            });
             let (id, status) = (Some(id.to_owned()), Some(status.to_owned()));
             tally.take(CreateImageInfo { id, status, progress_detail, error_detail: None });
             tally.sum()

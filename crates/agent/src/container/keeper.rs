@@ -11,11 +11,11 @@ use std::task::Poll;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+use super::Plan;
 use super::engine::Engine;
 use super::exec;
 use super::life::Life;
 use super::record::{END, Outcome};
-use super::Plan;
 use crate::rundir::{self, Request, RunDir};
 use crate::sys;
 
@@ -102,9 +102,8 @@ impl Keeper {
 fn read_plan() -> Result<(RunDir, Plan), String> {
     let run = RunDir::open_path(Path::new("."))
         .map_err(|e| format!("the run's directory cannot be opened: {e}"))?;
-    let request: Option<Request> = run
-        .read_json(rundir::SPEC)
-        .map_err(|e| format!("the run's spec cannot be read: {e}"))?;
+    let request: Option<Request> =
+        run.read_json(rundir::SPEC).map_err(|e| format!("the run's spec cannot be read: {e}"))?;
     let plan = request.and_then(|request| request.container);
     Ok((run, plan.ok_or("the run's spec has no container")?))
 }
@@ -173,7 +172,8 @@ mod tests {
         assert_eq!(asked(&["x", VERB, "keep", "7"]), Some((Task::Keep, 7, None)));
         assert_eq!(asked(&["x", VERB, "exec", "7", "8"]), Some((Task::Exec, 7, Some(8))));
         assert_eq!(asked(&["x", VERB, "end", "7"]), Some((Task::End, 7, None)));
-        for words in [&["x"][..], &["x", VERB], &["x", VERB, "keep"], &["x", "agent", "keep", "7"]] {
+        for words in [&["x"][..], &["x", VERB], &["x", VERB, "keep"], &["x", "agent", "keep", "7"]]
+        {
             assert_eq!(asked(words), None);
         }
     }

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use super::body::{self, body};
 use super::engine::{ContainerState, Engine, EngineError};
 use super::keeper::{Gate, Stops};
-use super::logs::Copier;
+use super::logs::{Attached, Copier, OUTPUT_MAX};
 use super::policy::{self, Checked};
 use super::record::{BEGUN, Outcome, PROCESS, Process, Seen};
 use super::{Plan, sweep};
@@ -18,16 +18,22 @@ use crate::rundir::{self, RunDir};
 const PATIENCE: Duration = Duration::from_secs(30);
 const PATIENCE_TO_END: Duration = Duration::from_secs(10);
 /// How long a start that may be on its way is waited for.
-const START_MAX: Duration = Duration::from_secs(5);
+const START_MAX: Duration = Duration::from_secs(3);
 /// How long the engine may take to end what was killed.
 const KILL_MAX: Duration = Duration::from_secs(20);
-/// How long the end of the output may come after that of the container.
-const OUTPUT_MAX: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_millis(50);
 const RETRY_MAX: Duration = Duration::from_secs(3);
+/// What engines tell of a program that was killed.
+const KILLED: i32 = 137;
+const MEMORY_TRIES: usize = 40;
+/// How often the rest of the output is asked for from an engine that goes away meanwhile.
+const REST_TRIES: usize = 5;
 
 const INTERRUPTED: &str =
     "it was interrupted while its container was being started, and is never started twice";
+
+/// The container's process, and its output where this keeper has started it.
+type Settled = (Process, Option<Attached>);
 
 pub struct Life<'a> {
     pub run: &'a RunDir,
@@ -39,8 +45,8 @@ impl Life<'_> {
     /// From wherever it stands to its end.
     pub async fn keep(&self, gate: Gate, stops: &mut Stops) -> Outcome {
         let name = self.plan.name();
-        let process = match self.settle(&name).await {
-            Ok(process) => process,
+        let (process, attached) = match self.settle(&name).await {
+            Ok(settled) => settled,
             Err(outcome) => {
                 let words = outcome.failure.as_deref().or(outcome.note.as_deref());
                 gate.tell(words.unwrap_or_default());
@@ -53,7 +59,7 @@ impl Life<'_> {
             let _ = self.run.write(PROCESS, &bytes);
         }
         gate.tell(&process.line());
-        let mut followed = std::pin::pin!(self.follow(&name));
+        let mut followed = std::pin::pin!(self.follow(&name, attached));
         loop {
             tokio::select! {
                 outcome = &mut followed => return outcome,
@@ -77,15 +83,15 @@ impl Life<'_> {
     }
 
     /// Makes and starts the container, or finds the one that was.
-    async fn settle(&self, name: &str) -> Result<Process, Outcome> {
+    async fn settle(&self, name: &str) -> Result<Settled, Outcome> {
         let limit = (!self.run.has(PROCESS)).then_some(PATIENCE);
         match self.find(name, limit).await.map_err(|e| Outcome::failed(e.to_string()))? {
-            Some(state) if state.was_started => Ok(process_of(&state)),
+            Some(state) if state.was_started => Ok((process_of(&state), None)),
             Some(_) => self.await_start(name).await,
             None if self.run.has(PROCESS) => {
                 Err(Outcome::vanished("its container was removed by somebody else"))
             }
-            None if self.run.has(BEGUN) => Err(Outcome::failed(INTERRUPTED)),
+            None if self.run.has(BEGUN) => self.await_start(name).await,
             None => self.begin(name).await,
         }
     }
@@ -112,7 +118,7 @@ impl Life<'_> {
         }
     }
 
-    async fn begin(&self, name: &str) -> Result<Process, Outcome> {
+    async fn begin(&self, name: &str) -> Result<Settled, Outcome> {
         let plan = self.plan;
         let mounts = policy::check(&plan.spec, &plan.rules).map_err(Outcome::failed)?;
         if let Some(why) = body::too_long(plan) {
@@ -125,7 +131,8 @@ impl Life<'_> {
         })?;
         let failed = |e: EngineError| Outcome::failed(explain(&e, plan));
         let begun = self.run.write(BEGUN, b"");
-        begun.map_err(|e| Outcome::failed(format!("the run's directory cannot be written: {e}")))?;
+        begun
+            .map_err(|e| Outcome::failed(format!("the run's directory cannot be written: {e}")))?;
         let docker = self.engine.docker().await.map_err(failed)?;
         let options = CreateContainerOptionsBuilder::default().name(name).build();
         let body = body(plan, &image, &mounts);
@@ -135,6 +142,8 @@ impl Life<'_> {
             self.remove(name).await;
             return Err(outcome);
         }
+        // Without it the record will do.
+        let attached = Attached::to(&self.engine, name).await.ok();
         match docker.start_container(name, None).await.map_err(|e| self.engine.error(e)) {
             Ok(()) => {}
             Err(e) if e.is_away() || matches!(e, EngineError::TimedOut(_)) => {
@@ -153,27 +162,28 @@ impl Life<'_> {
             let why = "it changed while the container was being started";
             return Err(Outcome::failed(format!("{} is not mounted: {why}", mount.target)));
         }
-        Ok(process)
+        Ok((process, attached))
     }
 
     fn check_again(&self, before: &[Checked]) -> Result<(), Outcome> {
         let now = policy::check(&self.plan.spec, &self.plan.rules).map_err(Outcome::failed)?;
-        let same = |(a, b): (&Checked, &Checked)| (&a.source, a.identity) == (&b.source, b.identity);
+        let same =
+            |(a, b): (&Checked, &Checked)| (&a.source, a.identity) == (&b.source, b.identity);
         match now.len() == before.len() && now.iter().zip(before).all(same) {
             true => Ok(()),
             false => Err(Outcome::failed("what is to be mounted changes while it is mounted")),
         }
     }
 
-    /// A start may be on its way to the engine. When it does not arrive, it never will: the container
-    /// is removed.
-    async fn await_start(&self, name: &str) -> Result<Process, Outcome> {
+    /// What an earlier keeper asked for may be on its way to the engine. When no start arrives, none ever
+    /// will: the container is removed.
+    async fn await_start(&self, name: &str) -> Result<Settled, Outcome> {
         let began = crate::sys::boottime();
         loop {
             let found = self.find(name, None).await.map_err(|e| Outcome::failed(e.to_string()))?;
             match found {
-                Some(state) if state.was_started => return Ok(process_of(&state)),
-                Some(_) if crate::sys::boottime() - began < START_MAX => {}
+                Some(state) if state.was_started => return Ok((process_of(&state), None)),
+                _ if crate::sys::boottime() - began < START_MAX => {}
                 _ => {
                     self.remove(name).await;
                     return Err(Outcome::failed(INTERRUPTED));
@@ -183,26 +193,35 @@ impl Life<'_> {
         }
     }
 
-    async fn follow(&self, name: &str) -> Outcome {
+    async fn follow(&self, name: &str, attached: Option<Attached>) -> Outcome {
         let mut copier = match Seen::open(self.run) {
             Ok(seen) => Copier::new(seen),
             Err(e) => return Outcome::vanished(format!("the run's directory cannot be used: {e}")),
+        };
+        let mut is_complete = match attached {
+            Some(attached) => self.copy_attached(&mut copier, attached, name).await,
+            None => false,
         };
         let mut was_away = false;
         let mut delay = STEP;
         loop {
             let began = crate::sys::boottime();
-            let _ = self.copy_to_end(&mut copier, name).await;
             match self.engine.inspect_container(name).await {
                 Ok(Some(state)) if !state.is_running => {
-                    self.copy_rest(&mut copier, name).await;
-                    return outcome_of(&state, was_away);
+                    if !is_complete {
+                        self.copy_rest(&mut copier, name).await;
+                    }
+                    return outcome_of(&self.look_for_memory(name, state).await, was_away);
                 }
-                Ok(Some(_)) => {}
+                Ok(Some(_)) => {
+                    is_complete = false;
+                    let running = std::pin::pin!(self.ended(name));
+                    let _ = copier.copy_record(&self.engine, name, Some(running)).await;
+                }
                 Ok(None) => {
                     return Outcome::vanished("its container was removed by somebody else");
                 }
-                Err(_) => was_away = true,
+                Err(_) => (was_away, is_complete) = (true, false),
             }
             if crate::sys::boottime() - began > RETRY_MAX {
                 delay = STEP;
@@ -212,16 +231,30 @@ impl Life<'_> {
         }
     }
 
-    /// Passes output on until the engine says that there is no more, or that the container has ended.
-    async fn copy_to_end(&self, copier: &mut Copier, name: &str) -> Result<(), EngineError> {
-        let mut copying = std::pin::pin!(copier.copy(&self.engine, name, true));
-        tokio::select! {
-            copied = &mut copying => copied,
-            () = self.ended(name) => match tokio::time::timeout(OUTPUT_MAX, copying).await {
-                Ok(copied) => copied,
-                Err(_) => Ok(()),
-            },
+    /// Passes on what comes until there is no more; true when the container has ended and that was all.
+    async fn copy_attached(&self, copier: &mut Copier, attached: Attached, name: &str) -> bool {
+        let mut attached = attached;
+        let mut ended = std::pin::pin!(self.ended(name));
+        let mut has_ended = false;
+        loop {
+            let next = tokio::select! {
+                () = &mut ended, if !has_ended => {
+                    has_ended = true;
+                    continue;
+                }
+                next = attached.next() => next,
+                () = tokio::time::sleep(OUTPUT_MAX), if has_ended => return false,
+            };
+            match next {
+                Some(Ok((stream, bytes))) => {
+                    let nanos = crate::sys::now().micros().saturating_mul(1000);
+                    copier.pass_on(stream, &bytes, nanos);
+                }
+                Some(Err(_)) => return false,
+                None => break,
+            }
         }
+        has_ended || tokio::time::timeout(OUTPUT_MAX, ended).await.is_ok()
     }
 
     /// Resolves when the engine says that the container has ended; never when it does not say.
@@ -238,17 +271,30 @@ impl Life<'_> {
         }
     }
 
+    /// The engine may hear that something was killed for memory only after it has heard of the end.
+    async fn look_for_memory(&self, name: &str, state: ContainerState) -> ContainerState {
+        let mut state = state;
+        let may_be = self.plan.limits.memory.is_some() && state.exit_code == Some(KILLED);
+        for _ in 0..MEMORY_TRIES {
+            if !may_be || state.is_out_of_memory {
+                break;
+            }
+            tokio::time::sleep(STEP).await;
+            if let Ok(Some(now)) = self.engine.inspect_container(name).await {
+                state = now;
+            }
+        }
+        state
+    }
+
     /// What the engine still has of an ended container's output.
     async fn copy_rest(&self, copier: &mut Copier, name: &str) {
-        let copied = async {
-            while let Err(e) = copier.copy(&self.engine, name, false).await {
-                if !e.is_away() {
-                    return;
-                }
-                tokio::time::sleep(STEP).await;
+        for _ in 0..REST_TRIES {
+            match copier.copy_record(&self.engine, name, None).await {
+                Err(e) if e.is_away() => tokio::time::sleep(RETRY_MAX).await,
+                Ok(()) | Err(_) => return,
             }
-        };
-        let _ = tokio::time::timeout(PATIENCE, copied).await;
+        }
     }
 
     /// Makes an end, whatever state it is in.
@@ -285,7 +331,8 @@ impl Life<'_> {
         if let Some(process) = self.process() {
             sweep::signal_directly(process, nix::libc::SIGKILL);
         }
-        let note = "the container engine did not answer; its container was killed and is removed later";
+        let note =
+            "the container engine did not answer; its container was killed and is removed later";
         Outcome { note: Some(note.to_owned()), ..Outcome::default() }
     }
 
@@ -323,7 +370,10 @@ fn explain(error: &EngineError, plan: &Plan) -> String {
     }
     if words.contains("executable file not found") || words.contains("no such file or directory") {
         let program = plan.command.first().map_or("its command", String::as_str);
-        return format!("program `{program}` cannot be run in image {image}: {}", last_part(&words));
+        return format!(
+            "program `{program}` cannot be run in image {image}: {}",
+            last_part(&words)
+        );
     }
     if words.contains("unable to find user") || words.contains("unable to find group") {
         return format!("image {image} has no such account: {}", last_part(&words));

@@ -22,9 +22,9 @@
 //!    that finds `container.begun` makes none; one that finds a container which was never started removes
 //!    it and says so, as a start that is still on its way to the engine then finds nothing to start.
 //! 2. *The truth at the end.* Only `container.end` ends a run in order. When the keeper is killed, the shim
-//!    starts another, which goes on where the output stopped (the engine keeps it with its time). When the
-//!    engine goes, the keeper waits for it: a container that lived on (live restore) is followed again, one
-//!    that did not has its exit status.
+//!    starts another, which goes on where the output stopped (the engine keeps a record of it, see `logs`).
+//!    When the engine goes, the keeper waits for it: a container that lived on (live restore) is followed
+//!    again, one that did not has its exit status.
 //! 3. *Nothing stays.* When the shim has to kill, it kills the keeper and has another one end and remove
 //!    the container; where the engine does not answer, that kills the container's first process itself.
 //!    What still stays, because the shim was killed or the machine lost power, carries labels, and the

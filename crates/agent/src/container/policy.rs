@@ -147,11 +147,8 @@ pub fn is_as_checked(pid: u32, checked: &Checked) -> bool {
         let stat = rustix::fs::fstat(&file)?;
         Ok((stat.st_dev, stat.st_ino))
     };
-    seen().is_ok_and(|identity| identity == checked.identity) || !is_there(pid)
-}
-
-fn is_there(pid: u32) -> bool {
-    crate::proc::stat(pid).is_some_and(|stat| stat.state != 'Z')
+    let is_there = || crate::proc::stat(pid).is_some_and(|stat| !stat.is_exiting);
+    seen().is_ok_and(|identity| identity == checked.identity) || !is_there()
 }
 
 #[cfg(test)]
@@ -202,7 +199,8 @@ mod tests {
             (allowed.join("out/secret"), "may not be mounted"),
             (allowed.join("deep/../../allowed-not"), "`..`"),
             (allowed.join("kernel"), "never"),
-            (allowed.join("kernel/1/root"), "never"),
+            (allowed.join("kernel/self"), "never"),
+            (allowed.join("kernel/self/root/etc"), "may not be mounted"),
             (allowed.join("engine.sock"), "neither"),
             (allowed.join("missing"), "cannot be used"),
             ("/".into(), "never"),

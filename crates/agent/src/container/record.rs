@@ -74,71 +74,69 @@ impl Outcome {
     }
 }
 
-/// How far a stream has been passed on: the time of the last piece, and how many with this very time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
-    pub nanos: i64,
-    pub count: u64,
-}
-
-/// How much of the output has been passed on, kept on disk after every piece. A keeper that is killed
-/// between passing a piece on and keeping its mark makes its follower pass that piece on again.
+/// How much of the output has been passed on, kept on disk after every piece of at most a page. A keeper
+/// that is killed between passing a piece on and keeping that makes the next one pass it on again.
 pub struct Seen {
     file: File,
-    marks: [Mark; 2],
+    /// Bytes of standard output and error, lines of both, and the time of the last piece.
+    numbers: [u64; 4],
 }
 
-const MARK: usize = 16;
+const LINES: usize = 2;
+const NANOS: usize = 3;
+const SIZE: usize = 32;
 
 impl Seen {
     pub fn open(run: &RunDir) -> io::Result<Seen> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let file = File::from(rustix::fs::openat(run, SEEN, flags, Mode::RUSR | Mode::WUSR)?);
-        let mut bytes = [0; 2 * MARK];
+        let mut bytes = [0; SIZE];
         let mut length = 0;
-        while length < bytes.len() {
+        while length < SIZE {
             match file.read_at(&mut bytes[length..], length as u64)? {
                 0 => break,
                 n => length += n,
             }
         }
-        let word = |at: usize| {
-            let mut word = [0; 8];
-            word.copy_from_slice(&bytes[at..at + 8]);
-            word
-        };
-        let mark = |at| Mark {
-            nanos: i64::from_le_bytes(word(at)),
-            count: u64::from_le_bytes(word(at + 8)),
-        };
-        Ok(Seen { file, marks: [mark(0), mark(MARK)] })
+        let mut numbers = [0; 4];
+        for (number, word) in numbers.iter_mut().zip(bytes.chunks_exact(8)) {
+            *number = u64::from_le_bytes(word.try_into().unwrap_or_default());
+        }
+        Ok(Seen { file, numbers })
     }
 
     fn at(stream: Stream) -> usize {
-        match stream {
-            Stream::Stdout => 0,
-            Stream::Stderr => 1,
+        usize::from(stream == Stream::Stderr)
+    }
+
+    pub fn bytes(&self, stream: Stream) -> u64 {
+        self.numbers[Seen::at(stream)]
+    }
+
+    pub fn total(&self) -> u64 {
+        self.numbers[0].saturating_add(self.numbers[1])
+    }
+
+    pub fn lines(&self) -> u64 {
+        self.numbers[LINES]
+    }
+
+    /// The time of the last piece, in nanoseconds since 1970.
+    pub fn nanos(&self) -> i64 {
+        self.numbers[NANOS].cast_signed()
+    }
+
+    /// More has been passed on, which was said at this time.
+    pub fn advance(&mut self, stream: Stream, passed: &[u8], nanos: i64) -> io::Result<()> {
+        let lines = passed.iter().filter(|byte| **byte == b'\n').count();
+        self.numbers[Seen::at(stream)] += passed.len() as u64;
+        self.numbers[LINES] += lines as u64;
+        self.numbers[NANOS] = nanos.cast_unsigned();
+        let mut bytes = [0; SIZE];
+        for (word, number) in bytes.chunks_exact_mut(8).zip(self.numbers) {
+            word.copy_from_slice(&number.to_le_bytes());
         }
-    }
-
-    pub fn mark(&self, stream: Stream) -> Mark {
-        self.marks[Seen::at(stream)]
-    }
-
-    /// The time of the newest piece of either.
-    pub fn newest(&self) -> i64 {
-        self.marks[0].nanos.max(self.marks[1].nanos)
-    }
-
-    /// One more piece with this time has been passed on.
-    pub fn advance(&mut self, stream: Stream, nanos: i64) -> io::Result<()> {
-        let at = Seen::at(stream);
-        let mark = &mut self.marks[at];
-        *mark = Mark { nanos, count: if mark.nanos == nanos { mark.count + 1 } else { 1 } };
-        let mut bytes = [0; MARK];
-        bytes[..8].copy_from_slice(&mark.nanos.to_le_bytes());
-        bytes[8..].copy_from_slice(&mark.count.to_le_bytes());
-        self.file.write_all_at(&bytes, (at * MARK) as u64)
+        self.file.write_all_at(&bytes, 0)
     }
 }
 
@@ -156,18 +154,17 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_kept_per_stream() {
+    fn what_was_passed_on_is_remembered() {
         let dir = tempfile::tempdir().unwrap();
         let run = RunDir::open_path(dir.path()).unwrap();
         let mut seen = Seen::open(&run).unwrap();
-        assert_eq!(seen.newest(), 0);
-        seen.advance(Stream::Stderr, 50).unwrap();
-        seen.advance(Stream::Stdout, 40).unwrap();
-        seen.advance(Stream::Stdout, 40).unwrap();
+        assert_eq!((seen.total(), seen.nanos()), (0, 0));
+        seen.advance(Stream::Stderr, b"abc\n", 50).unwrap();
+        seen.advance(Stream::Stdout, b"a\nb\n", 60).unwrap();
+        seen.advance(Stream::Stdout, b"c", 70).unwrap();
         let again = Seen::open(&run).unwrap();
-        assert_eq!(again.mark(Stream::Stdout), Mark { nanos: 40, count: 2 });
-        assert_eq!(again.mark(Stream::Stderr), Mark { nanos: 50, count: 1 });
-        assert_eq!(again.newest(), 50);
+        assert_eq!((again.bytes(Stream::Stdout), again.bytes(Stream::Stderr)), (5, 4));
+        assert_eq!((again.total(), again.lines(), again.nanos()), (9, 3, 70));
     }
 
     #[test]

@@ -6,9 +6,9 @@ use std::path::Path;
 use hostler_model::RunId;
 use rustix::process::{Pid, PidfdFlags, Signal};
 
+use super::data_label;
 use super::engine::{Engine, EngineError};
 use super::record::Process;
-use super::data_label;
 use crate::rundir::{self, RunDir};
 
 /// Removes the containers of this agent that no shim acts for; how many. A container is made by a keeper,

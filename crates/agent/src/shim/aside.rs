@@ -33,6 +33,8 @@ use crate::wire::{EXEC_FDS, ExecEnd, HookKind, kind};
 pub const EXECS_MAX: usize = 8;
 /// How long the kernel may take to end what was killed.
 const KILL_MAX: Duration = Duration::from_secs(10);
+/// How long a keeper may take to end a command in a container.
+const ASKED_MAX: Duration = Duration::from_secs(3);
 
 pub struct Aside {
     pid: u32,
@@ -43,6 +45,9 @@ pub struct Aside {
     /// On the boot clock.
     deadline: Option<Duration>,
     is_timed_out: bool,
+    /// It is a keeper, which has to end what it started in the container.
+    is_keeper: bool,
+    is_asked: bool,
 }
 
 enum Task {
@@ -63,7 +68,17 @@ impl Aside {
         matches!(self.task, Task::Exec(_))
     }
 
-    /// Ends it with everything it started.
+    /// Ends it with everything it started. A keeper gets a moment to do so.
+    fn end(&mut self, now: Duration) {
+        if self.is_keeper && !std::mem::replace(&mut self.is_asked, true) {
+            self.deadline = Some(now + ASKED_MAX);
+            let _ = sys::signal_child(self.pid, nix::libc::SIGTERM);
+        } else {
+            self.deadline = None;
+            self.kill();
+        }
+    }
+
     fn kill(&self) {
         match &self.group {
             Some(group) => group.kill(),
@@ -170,7 +185,17 @@ impl Shim {
         };
         let deadline =
             (limit_ms > 0).then(|| sys::boottime().saturating_add(Duration::from_millis(limit_ms)));
-        self.asides.push(Aside { pid, task, group, gate, deadline, is_timed_out: false });
+        let is_keeper = self.order.is_container;
+        self.asides.push(Aside {
+            pid,
+            task,
+            group,
+            gate,
+            deadline,
+            is_timed_out: false,
+            is_keeper,
+            is_asked: false,
+        });
         self.set_alarm();
         Ok(())
     }
@@ -192,6 +217,7 @@ impl Shim {
     /// Ends commands whose agents are gone. To be called with the slots of the same turn, before
     /// anything has ended in it.
     pub(super) fn end_abandoned(&mut self, slots: &[Slot]) {
+        let mut is_any = false;
         let execs = self.asides.iter_mut().filter(|aside| aside.is_exec());
         for (aside, slot) in execs.zip(slots) {
             let mut bytes = [0; 64];
@@ -204,8 +230,12 @@ impl Shim {
                 });
             if is_gone {
                 aside.task = Task::Exec(None);
-                aside.kill();
+                aside.end(sys::boottime());
+                is_any = true;
             }
+        }
+        if is_any {
+            self.set_alarm();
         }
     }
 
@@ -217,9 +247,8 @@ impl Shim {
     pub(super) fn end_overdue(&mut self, now: Duration) {
         for aside in &mut self.asides {
             if aside.deadline.is_some_and(|at| at <= now) {
-                aside.deadline = None;
                 aside.is_timed_out = true;
-                aside.kill();
+                aside.end(now);
             }
         }
     }

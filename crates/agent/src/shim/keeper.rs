@@ -50,7 +50,9 @@ impl Shim {
     /// The keeper has said which process the container is; true then.
     pub(super) fn take_inner(&mut self, words: &[u8]) -> bool {
         let Some(inner) = Process::from_line(words) else { return false };
-        self.keeping.is_begun = true;
+        if !std::mem::replace(&mut self.keeping.is_begun, true) {
+            self.begin_timeout();
+        }
         self.keeping.inner = Some(inner).filter(|inner| inner.pid > 0);
         if let Some(inner) = self.keeping.inner {
             (self.identity.pid, self.identity.start_ticks) = (inner.pid, inner.start_ticks);
@@ -104,8 +106,15 @@ impl Shim {
             None,
         )
         .ok()?;
-        match fork_into(&self.token, self.confinement.group.as_ref()).ok()? {
-            Some(pid) => Some((pid, gate)),
+        // A cgroup of its own: where everything in one was killed, some kernels kill what is born there.
+        self.asides_made = self.asides_made.wrapping_add(1);
+        let name = format!("keeper-{}", self.asides_made);
+        let group = self.confinement.group.as_ref().and_then(|group| group.make_in(&name).ok());
+        match fork_into(&self.token, group.as_ref()).ok()? {
+            Some(pid) => {
+                self.leaving.extend(group);
+                Some((pid, gate))
+            }
             None => {
                 drop(gate);
                 let streams =
@@ -129,7 +138,9 @@ impl Shim {
             self.failure = Some(failure);
         }
         let unknown = || match self.run.has(BEGUN) {
-            true => Outcome::vanished("what became of its container is not known; it is removed later"),
+            true => {
+                Outcome::vanished("what became of its container is not known; it is removed later")
+            }
             false => Outcome::default(),
         };
         Some(outcome.unwrap_or_else(unknown))

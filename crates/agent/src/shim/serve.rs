@@ -31,9 +31,8 @@ impl Shim {
         if let Some(gate) = &self.gate {
             let _ = rustix::net::send(gate, &[1], rustix::net::SendFlags::NOSIGNAL);
         }
-        if self.order.timeout_ms > 0 && self.cause.is_none() {
-            let limit = Duration::from_millis(self.order.timeout_ms);
-            self.times_out = Some(sys::boottime().saturating_add(limit));
+        if !self.order.is_container {
+            self.begin_timeout();
         }
         let hooks = &self.order.hooks;
         let has_hooks = hooks.get(HookKind::PostStart).or(hooks.get(HookKind::PreStop)).is_some();
@@ -41,6 +40,15 @@ impl Shim {
             self.writers = None;
         }
         self.set_alarm();
+    }
+
+    /// From now on its time runs.
+    pub(super) fn begin_timeout(&mut self) {
+        if self.order.timeout_ms > 0 && self.cause.is_none() {
+            let limit = Duration::from_millis(self.order.timeout_ms);
+            self.times_out = Some(sys::boottime().saturating_add(limit));
+            self.set_alarm();
+        }
     }
 
     pub(super) fn serve(&mut self) -> Ended {

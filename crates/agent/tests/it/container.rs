@@ -21,15 +21,14 @@ async fn a_container_runs_speaks_and_ends_with_its_code() {
     assert_eq!(world.text(news.run_id, Stream::Stdout).await, "out\n");
     assert_eq!(world.text(news.run_id, Stream::Stderr).await, "err\n");
     world.nothing_is_left().await;
-    let again = world.runner.start_run(crate::support::order(inside("true"))).await;
-    assert!(again.is_ok());
     world.runner.forget(news.run_id).await.unwrap();
 }
 
 #[tokio::test]
 async fn it_sees_its_environment_user_place_and_name() {
     let Some(mut world) = Docked::new().await else { return };
-    let mut spec = inside("id -un; pwd; echo \"$LINES_OF\"; echo $HOSTLER_TASK $HOSTLER_NODE; echo ${#BIG}");
+    let mut spec =
+        inside("id -un; pwd; echo \"$LINES_OF\"; echo $HOSTLER_TASK $HOSTLER_NODE; echo ${#BIG}");
     spec.user = Some("worker".to_owned());
     spec.workdir = Some("/tmp".to_owned());
     spec.env.insert("LINES_OF".to_owned(), "one\ntwo = '\"$x".to_owned());
@@ -56,8 +55,10 @@ async fn what_it_says_arrives_whole() {
     for n in 1..=20000 {
         expected.extend_from_slice(format!("{n}\n").as_bytes());
     }
-    expected.extend_from_slice(b"end\n");
-    assert!(bytes(&items) == expected, "{} bytes", bytes(&items).len());
+    expected.extend_from_slice(b"end");
+    let said = bytes(&items);
+    let other = said.iter().zip(&expected).position(|(a, b)| a != b);
+    assert_eq!((said.len(), other), (expected.len(), None));
 }
 
 #[tokio::test]
@@ -72,7 +73,9 @@ async fn an_entry_point_of_the_image_or_ones_own() {
 #[tokio::test]
 async fn limits_are_in_force() {
     let Some(mut world) = Docked::new().await else { return };
-    let mut spec = inside("ulimit -n; grep CapBnd /proc/self/status; grep NoNewPrivs /proc/self/status; tail /dev/zero");
+    let mut spec = inside(
+        "ulimit -n; grep CapBnd /proc/self/status; grep NoNewPrivs /proc/self/status; tail /dev/zero",
+    );
     spec.limits = Limits {
         memory: Some(Bytes::mib(32)),
         cpu: Some(Cores::from_millis(500)),
@@ -247,7 +250,10 @@ async fn what_cannot_be_started_says_why() {
         c.pull = hostler_model::PullPolicy::Missing;
     });
     for (spec, words) in [
-        (with(inside("true"), |c| c.image = "not/here:1".to_owned()), "not/here:1 is not on this node and its pull policy is never"),
+        (
+            with(inside("true"), |c| c.image = "not/here:1".to_owned()),
+            "not/here:1 is not on this node and its pull policy is never",
+        ),
         (unreachable, "cannot be fetched"),
         (with(inside("true"), |c| c.privileged = true), "privileged"),
         (with(contained(WorkloadSpec::command(["/sbin/init"])), |_| {}), "/sbin/init"),

@@ -36,7 +36,8 @@ async fn images_are_listed_named_and_removed() {
 async fn a_container_becomes_an_image_which_travels() {
     let Some(mut world) = Docked::new().await else { return };
     let engine = world.engine.clone();
-    let (run_id, _) = world.start(inside("echo kept > /etc/kept; echo up; sleep 1000")).await.unwrap();
+    let (run_id, _) =
+        world.start(inside("echo kept > /etc/kept; echo up; sleep 1000")).await.unwrap();
     let out = world.run_dir(run_id).join("out.000001");
     crate::support::until("it has written", || out.exists()).await;
     let name = fresh("made");
@@ -57,9 +58,8 @@ async fn a_container_becomes_an_image_which_travels() {
     };
     let half = content.len() / 2;
     let broken = whole(&content[..half]);
-    let broken = broken.chain(futures::stream::once(async {
-        Err(std::io::Error::other("the sender has died"))
-    }));
+    let broken = broken
+        .chain(futures::stream::once(async { Err(std::io::Error::other("the sender has died")) }));
     engine.import_image(broken, Some(&id), Some(&name)).await.unwrap_err();
     assert_eq!(engine.image(&id).await.unwrap(), None);
     let other = format!("sha256:{}", "0".repeat(64));

@@ -128,6 +128,7 @@ async fn a_keeper_killed_while_it_starts_never_starts_two() {
             _ => panic!("{exit:?}"),
         }
     }
+    world.runner.sweep_containers().await.unwrap();
     world.nothing_is_left().await;
 }
 
@@ -214,5 +215,23 @@ async fn a_stop_while_the_engine_is_away_ends_it_all_the_same() {
     until("it is gone", || !is_running(started.pid)).await;
     engine.start_again().await;
     world.runner.sweep_containers().await.unwrap();
+    world.nothing_is_left().await;
+}
+
+#[tokio::test]
+async fn a_keeper_killed_in_a_flood_loses_nothing() {
+    let Some(mut world) = Docked::new().await else { return };
+    let (run_id, _) = world.start(inside("seq 1 200000")).await.unwrap();
+    has_lines(&world, run_id, 20_000).await;
+    kill(keeper(&world.run_dir(run_id)), 9);
+    let news = world.exit(run_id).await;
+    assert_eq!((news.exit.reason, news.exit.code), (ExitReason::Exited, Some(0)));
+    let said = world.text(run_id, Stream::Stdout).await.into_bytes();
+    let expected: Vec<u8> = (1..=200_000).flat_map(|n| format!("{n}\n").into_bytes()).collect();
+    let differ = said.iter().zip(&expected).position(|(a, b)| a != b).unwrap_or(expected.len());
+    // The piece that was on its way may have come twice.
+    let repeated = said.len().checked_sub(expected.len()).expect("nothing is missing");
+    assert!(repeated <= 4096, "{repeated} bytes came twice");
+    assert!(said[differ..] == expected[differ - repeated..], "at {differ}, {repeated} repeated");
     world.nothing_is_left().await;
 }

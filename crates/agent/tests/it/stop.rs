@@ -157,3 +157,35 @@ async fn the_cgroup_of_a_run_is_removed_with_it() {
     world.kill(run_id).await;
     until("the cgroup is removed", || !path.exists()).await;
 }
+
+#[tokio::test]
+async fn a_frozen_run_stands_still_goes_on_and_can_be_stopped() {
+    let mut world = World::new().await;
+    let script = "trap 'exit 4' TERM; while :; do echo tick; sleep 0.01; done";
+    let (run_id, _) = world.start_sh(script).await;
+    let out = world.run_dir(run_id).join("out.000001");
+    until("it ticks", || out.exists()).await;
+    if let Err(error) = world.runner.pause(run_id, true).await {
+        println!("skipped: {error}");
+        world.kill(run_id).await;
+        return;
+    }
+    let record = started_record(&world.run_dir(run_id));
+    let events = std::path::Path::new(record["cgroup"].as_str().unwrap()).join("cgroup.events");
+    let is = |words: &str| std::fs::read_to_string(&events).unwrap().contains(words);
+    until("it is frozen", || is("frozen 1")).await;
+    world.runner.pause(run_id, true).await.unwrap();
+    world.runner.pause(run_id, false).await.unwrap();
+    until("it is thawed", || is("frozen 0")).await;
+    let said = std::fs::metadata(&out).unwrap().len();
+    until("it goes on", || std::fs::metadata(&out).unwrap().len() > said).await;
+    world.runner.pause(run_id, true).await.unwrap();
+    world.runner.stop(run_id, StopSignal::Term, Span::from_secs(20)).await.unwrap();
+    let exit = world.exit(run_id).await.exit;
+    assert_eq!((exit.reason, exit.code), (ExitReason::Stopped, Some(4)));
+    let (run_id, _) = world.start_sh("sleep 1000").await;
+    world.runner.pause(run_id, true).await.unwrap();
+    assert_eq!(world.kill(run_id).await.exit.reason, ExitReason::Stopped);
+    let gone = world.runner.pause(run_id, true).await.unwrap_err();
+    assert!(gone.to_string().contains("not running"), "{gone}");
+}

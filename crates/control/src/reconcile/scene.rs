@@ -145,6 +145,7 @@ impl Control {
             projects: shares(read).await?,
             arrays: BTreeMap::new(),
             held: Vec::new(),
+            kept: Vec::new(),
             settings: self.config.placement.clone(),
         })
     }

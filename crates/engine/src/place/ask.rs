@@ -101,6 +101,15 @@ pub struct Held {
     pub reservation: Reservation,
 }
 
+/// A node that is kept for a task.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    pub(super) node_id: NodeId,
+    pub(super) shape: Arc<Shape>,
+    pub(super) expected: Option<Timestamp>,
+    pub(super) leaving: Vec<Reservation>,
+}
+
 /// What a project holds, in the units that quotas are counted in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holding {
@@ -216,8 +225,8 @@ impl Default for Settings {
     }
 }
 
-/// Everything a pass decides over. `place` takes what it gives from it, so that afterwards it is what
-/// the fleet will look like.
+/// Everything a pass decides over. `place` takes what it gives from it and marks what gives way, so that
+/// afterwards it is what the fleet will look like.
 #[derive(Clone, Debug, Default)]
 pub struct Scene {
     pub now: Timestamp,
@@ -230,5 +239,8 @@ pub struct Scene {
     pub arrays: BTreeMap<ArrayId, ArrayRoom>,
     /// May be left out in parts: what is not listed is neither pushed away nor expected to end.
     pub held: Vec<Held>,
+    /// Nodes that earlier passes over this scene keep for somebody; empty at first. So a long queue can
+    /// be decided in parts, one `queue` after the other.
+    pub kept: Vec<Kept>,
     pub settings: Settings,
 }

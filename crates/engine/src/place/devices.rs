@@ -40,14 +40,16 @@ pub fn reserve(asked: &Resources, node: &NodeOffer) -> Option<Reservation> {
     if cores > free.cores || asked.memory > free.memory || asked.disk > free.disk {
         return None;
     }
-    let plain = Reservation { cores, memory: asked.memory, disk: asked.disk, ..Reservation::default() };
+    let plain =
+        Reservation { cores, memory: asked.memory, disk: asked.disk, ..Reservation::default() };
     if !is_particular(asked) {
         return Some(plain);
     }
     if !has_devices(asked, node) {
         return None;
     }
-    let numa = asked.numa.and_then(|wanted| choose_numa(wanted, asked, node)).map(|numa| numa.index);
+    let numa =
+        asked.numa.and_then(|wanted| choose_numa(wanted, asked, node)).map(|numa| numa.index);
     let gpus = choose_gpus(&asked.gpus, node, numa);
     let beside = numa.or_else(|| common_numa(&gpus, node));
     let cpus = match own_cpus(asked) {
@@ -60,7 +62,9 @@ pub fn reserve(asked: &Resources, node: &NodeOffer) -> Option<Reservation> {
 /// Whether what is not an amount fits.
 pub(super) fn has_devices(asked: &Resources, node: &NodeOffer) -> bool {
     let has_cores = match asked.numa {
-        Some(wanted) => node.numa.iter().any(|numa| is_named(wanted, numa) && numa_fits(asked, node, numa)),
+        Some(wanted) => {
+            node.numa.iter().any(|numa| is_named(wanted, numa) && numa_fits(asked, node, numa))
+        }
         None => own_cpus(asked) <= free_cpus(node),
     };
     has_cores && has_gpus(&asked.gpus, node)
@@ -104,7 +108,11 @@ fn loose_cpus(node: &NodeOffer) -> impl Iterator<Item = u32> {
     node.cpus.iter().filter(|cpu| !node.held.contains(*cpu)).filter(is_loose)
 }
 
-fn choose_numa<'n>(wanted: NumaRequest, asked: &Resources, node: &'n NodeOffer) -> Option<&'n NumaOffer> {
+fn choose_numa<'n>(
+    wanted: NumaRequest,
+    asked: &Resources,
+    node: &'n NodeOffer,
+) -> Option<&'n NumaOffer> {
     let gpus_beside = |numa: &NumaOffer| {
         let beside = node.gpus.iter().filter(|gpu| gpu.numa == Some(numa.index));
         let eligible = beside.filter(|gpu| is_eligible(&asked.gpus, gpu)).count();

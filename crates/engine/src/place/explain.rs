@@ -27,23 +27,58 @@ pub struct Explanation {
 pub enum QueueReason {
     /// Somebody has to agree first.
     Approval,
-    After { task: String, on: AfterCondition },
-    NotBefore { time: Timestamp },
-    QuotaCores { asked: Cores, held: Cores, limit: Cores },
-    QuotaMemory { asked: Bytes, held: Bytes, limit: Bytes },
+    After {
+        task: String,
+        on: AfterCondition,
+    },
+    NotBefore {
+        time: Timestamp,
+    },
+    QuotaCores {
+        asked: Cores,
+        held: Cores,
+        limit: Cores,
+    },
+    QuotaMemory {
+        asked: Bytes,
+        held: Bytes,
+        limit: Bytes,
+    },
     /// In thousandths of GPUs.
-    QuotaGpus { asked: u64, held: u64, limit: u64 },
-    ArrayFull { at_once: u32, placed: u32 },
+    QuotaGpus {
+        asked: u64,
+        held: u64,
+        limit: u64,
+    },
+    ArrayFull {
+        at_once: u32,
+        placed: u32,
+    },
     /// Not all of those that run together are ready.
-    GangIncomplete { ready: u32, size: u32 },
+    GangIncomplete {
+        ready: u32,
+        size: u32,
+    },
     /// Fewer nodes fit than it has members.
-    GangRoom { fitting: u32, size: u32 },
+    GangRoom {
+        fitting: u32,
+        size: u32,
+    },
     /// Others have to give way first, and are on their way.
-    MakingRoom { victims: u32 },
+    MakingRoom {
+        victims: u32,
+    },
     /// A node is kept for it.
-    KeptFor { node: Name, expected: Option<Timestamp> },
+    KeptFor {
+        node: Name,
+        expected: Option<Timestamp>,
+    },
     /// Others come first where there is room.
-    Behind { higher: usize, fairer: usize, older: usize },
+    Behind {
+        higher: usize,
+        fairer: usize,
+        older: usize,
+    },
 }
 
 impl QueueReason {
@@ -65,19 +100,28 @@ impl fmt::Display for QueueReason {
             QueueReason::After { task, on: AfterCondition::Ok } => {
                 write!(f, "it waits until `{task}` has completed")
             }
-            QueueReason::After { task, on: AfterCondition::Any } => write!(f, "it waits until `{task}` has ended"),
+            QueueReason::After { task, on: AfterCondition::Any } => {
+                write!(f, "it waits until `{task}` has ended")
+            }
             QueueReason::After { task, on: AfterCondition::Fail } => {
                 write!(f, "it waits until `{task}` has ended in another way than completed")
             }
             QueueReason::NotBefore { time } => write!(f, "it is not to begin before {time}"),
             QueueReason::QuotaCores { asked, held, limit } => {
-                write!(f, "its project may hold {limit} cores and holds {held}, it asks for {asked}")
+                write!(
+                    f,
+                    "its project may hold {limit} cores and holds {held}, it asks for {asked}"
+                )
             }
             QueueReason::QuotaMemory { asked, held, limit } => {
-                write!(f, "its project may hold {limit} of memory and holds {held}, it asks for {asked}")
+                write!(
+                    f,
+                    "its project may hold {limit} of memory and holds {held}, it asks for {asked}"
+                )
             }
             QueueReason::QuotaGpus { asked, held, limit } => {
-                let [asked, held, limit] = [asked, held, limit].map(|millis| *millis as f64 / 1000.0);
+                let [asked, held, limit] =
+                    [asked, held, limit].map(|millis| *millis as f64 / 1000.0);
                 write!(f, "its project may hold {limit} GPUs and holds {held}, it asks for {asked}")
             }
             QueueReason::ArrayFull { at_once, placed } => {
@@ -90,7 +134,10 @@ impl fmt::Display for QueueReason {
                 write!(f, "{fitting} nodes fit now, it needs {size} at the same time")
             }
             QueueReason::MakingRoom { victims } => {
-                write!(f, "{victims} of lower priority give way to it; it starts when they have stopped")
+                write!(
+                    f,
+                    "{victims} of lower priority give way to it; it starts when they have stopped"
+                )
             }
             QueueReason::KeptFor { node, expected: None } => {
                 write!(f, "node `{node}` is kept for it, until enough of what runs there has ended")
@@ -151,7 +198,8 @@ fn about_limits(scene: &Scene, ask: &Ask, queue: &mut Vec<QueueReason>) {
     let size = ask.gang.map_or(1, |gang| u64::from(gang.size));
     let asked = ask.shape.weight().times(size);
     queue.extend(over_quota(&project, asked));
-    let room = ask.array.and_then(|id: ArrayId| scene.arrays.get(&id)).filter(|room| room.is_full());
+    let room =
+        ask.array.and_then(|id: ArrayId| scene.arrays.get(&id)).filter(|room| room.is_full());
     if let Some(ArrayRoom { at_once: Some(at_once), placed }) = room.copied() {
         queue.push(QueueReason::ArrayFull { at_once, placed });
     }
@@ -159,17 +207,28 @@ fn about_limits(scene: &Scene, ask: &Ask, queue: &mut Vec<QueueReason>) {
 
 fn over_quota(project: &ProjectShare, asked: Holding) -> Vec<QueueReason> {
     let ProjectShare { quota, held, .. } = project;
-    let is_over = |limit: u64, held: u64, asked: u64| asked > 0 && held.saturating_add(asked) > limit;
+    let is_over =
+        |limit: u64, held: u64, asked: u64| asked > 0 && held.saturating_add(asked) > limit;
     let cores = |millis: u64| Cores::from_millis(u32::try_from(millis).unwrap_or(u32::MAX));
     let mut found = Vec::new();
-    if let Some(limit) = quota.cores.filter(|limit| is_over(cores_limit(*limit), held.cores, asked.cores)) {
-        found.push(QueueReason::QuotaCores { asked: cores(asked.cores), held: cores(held.cores), limit });
+    if let Some(limit) =
+        quota.cores.filter(|limit| is_over(cores_limit(*limit), held.cores, asked.cores))
+    {
+        found.push(QueueReason::QuotaCores {
+            asked: cores(asked.cores),
+            held: cores(held.cores),
+            limit,
+        });
     }
-    if let Some(limit) = quota.memory.filter(|limit| is_over(limit.get(), held.memory, asked.memory)) {
+    if let Some(limit) =
+        quota.memory.filter(|limit| is_over(limit.get(), held.memory, asked.memory))
+    {
         let [asked, held] = [asked.memory, held.memory].map(Bytes::new);
         found.push(QueueReason::QuotaMemory { asked, held, limit });
     }
-    if let Some(limit) = quota.gpus.map(gpus_limit).filter(|limit| is_over(*limit, held.gpus, asked.gpus)) {
+    if let Some(limit) =
+        quota.gpus.map(gpus_limit).filter(|limit| is_over(*limit, held.gpus, asked.gpus))
+    {
         found.push(QueueReason::QuotaGpus { asked: asked.gpus, held: held.gpus, limit });
     }
     found
@@ -177,7 +236,8 @@ fn over_quota(project: &ProjectShare, asked: Holding) -> Vec<QueueReason> {
 
 fn about_gang(scene: &Scene, ask: &Ask, fitting: usize, queue: &mut Vec<QueueReason>) {
     let Some(gang) = ask.gang else { return };
-    let members = scene.queue.iter().filter(|other| other.gang.is_some_and(|other| other.id == gang.id));
+    let members =
+        scene.queue.iter().filter(|other| other.gang.is_some_and(|other| other.id == gang.id));
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let (ready, fitting) = (number(members.count()), number(fitting));
     if ready < gang.size {
@@ -188,7 +248,8 @@ fn about_gang(scene: &Scene, ask: &Ask, fitting: usize, queue: &mut Vec<QueueRea
 }
 
 fn about_room(scene: &Scene, plan: &Plan, ask: &Ask, queue: &mut Vec<QueueReason>) {
-    let victims = plan.preempt.iter().filter(|preemption| is_for(ask, preemption.by, scene)).count();
+    let victims =
+        plan.preempt.iter().filter(|preemption| is_for(ask, preemption.by, scene)).count();
     if victims > 0 {
         queue.push(QueueReason::MakingRoom { victims: u32::try_from(victims).unwrap_or(u32::MAX) });
     }
@@ -203,7 +264,8 @@ fn about_room(scene: &Scene, plan: &Plan, ask: &Ask, queue: &mut Vec<QueueReason
 fn behind(scene: &Scene, ask: &Ask) -> Option<QueueReason> {
     let total = Shares::new(&scene.projects, &scene.nodes).total();
     let none = ProjectShare::default();
-    let share = |ask: &Ask| dominant_share(scene.projects.get(&ask.shape.project).unwrap_or(&none), total);
+    let share =
+        |ask: &Ask| dominant_share(scene.projects.get(&ask.shape.project).unwrap_or(&none), total);
     let (priority, project, own) = (ask.shape.priority, ask.shape.project, share(ask));
     let (mut higher, mut fairer, mut older) = (0, 0, 0);
     for other in &scene.queue {

@@ -4,6 +4,7 @@
 //! Only open nodes are in the orders. An order is made when the first request asks for it and kept up
 //! to date with every decision: the best node is then a few steps away, however many there are.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use hostler_model::{ProjectId, Reservation, Strategy};
@@ -11,10 +12,10 @@ use hostler_model::{ProjectId, Reservation, Strategy};
 use super::hash::HashMap;
 use super::hold::HoldState;
 use super::offer::{NodeOffer, count, count_one};
-use super::{Settings, Shape};
+use super::{Kept, Settings, Shape};
 
-/// The smaller the better.
-pub(super) type Key = (u64, u64);
+/// The smaller the better: a measure in the upper bits, how much runs there in the lower.
+pub(super) type Key = u64;
 
 pub(super) struct Fleet<'s> {
     pub nodes: &'s mut [NodeOffer],
@@ -59,7 +60,11 @@ impl<'s> Fleet<'s> {
         nodes.sort_by(|a, b| (&a.name, a.id).cmp(&(&b.name, b.id)));
         let mut is_open = Bits::new(nodes.len());
         let is_held = Bits::new(nodes.len());
-        let open: Vec<u32> = (0u32..).zip(nodes.iter()).filter(|(_, node)| node.is_open()).map(|(at, _)| at).collect();
+        let open: Vec<u32> = (0u32..)
+            .zip(nodes.iter())
+            .filter(|(_, node)| node.is_open())
+            .map(|(at, _)| at)
+            .collect();
         open.iter().for_each(|at| is_open.set(*at));
         let sequence = nodes.iter().map(|node| node.last_given.micros()).max().unwrap_or(0);
         Fleet {
@@ -100,6 +105,19 @@ impl<'s> Fleet<'s> {
         self.holds.insert(at, hold);
     }
 
+    /// Takes over what was kept before.
+    pub fn keep(&mut self, kept: &'s [Kept]) {
+        for Kept { node_id, shape, expected, leaving } in kept {
+            let at = self.nodes.iter().position(|node| node.id == *node_id);
+            if let Some(at) = at.and_then(|at| u32::try_from(at).ok()) {
+                self.hold(
+                    at,
+                    HoldState { shape, expected: *expected, leaving: leaving.iter().collect() },
+                );
+            }
+        }
+    }
+
     /// Where the node of a name is.
     pub fn named(&self, name: &hostler_model::Name) -> Option<u32> {
         let at = self.nodes.binary_search_by(|node| node.name.cmp(name)).ok()?;
@@ -130,13 +148,13 @@ impl<'s> Fleet<'s> {
     pub fn key(&self, strategy: Strategy, at: u32) -> Key {
         let node = self.node(at);
         match strategy {
-            Strategy::MostFree | Strategy::Spread => (used_share(node), node.runs),
-            Strategy::BinPack => (u64::MAX - used_share(node).max(memory_share(node)), 0),
-            Strategy::RoundRobin => (node.last_given.micros().cast_unsigned() ^ (1 << 63), node.runs),
+            Strategy::MostFree | Strategy::Spread => key(used_share(node), node.runs),
+            Strategy::BinPack => key(FULL - used_share(node).max(memory_share(node)), 0),
+            Strategy::RoundRobin => turn(node),
             Strategy::LeastLoaded => {
                 let cores = u64::from(node.capacity.cores.millis());
                 let busy = u64::from(node.observed.cpu) * cores / 1000;
-                (ratio(busy + self.given[at as usize], cores), node.runs)
+                key(ratio(busy + self.given[at as usize], cores), node.runs)
             }
         }
     }
@@ -154,7 +172,8 @@ impl<'s> Fleet<'s> {
         let zone_of = zones(self.nodes, over.as_deref());
         let mut counts = vec![0; self.nodes.len().max(1)];
         for (node, zone) in self.nodes.iter().zip(&zone_of) {
-            counts[*zone as usize] += u64::from(count(&node.families, shape.project, &shape.family));
+            counts[*zone as usize] +=
+                u64::from(count(&node.families, shape.project, &shape.family));
         }
         self.spreads.push(SpreadCount { over: over.clone(), zone_of, counts });
         id
@@ -163,7 +182,7 @@ impl<'s> Fleet<'s> {
     pub fn spread_key(&self, id: u32, at: u32) -> Key {
         let spread = &self.spreads[id as usize];
         let zone = spread.zone_of[at as usize];
-        (spread.counts[zone as usize], self.node(at).runs)
+        key(spread.counts[zone as usize], self.node(at).runs)
     }
 
     /// Open nodes where something is that a shape wants to be together with.
@@ -224,18 +243,36 @@ fn zones(nodes: &[NodeOffer], over: Option<&str>) -> Vec<u32> {
         .collect()
 }
 
+fn key(measure: u64, runs: u64) -> Key {
+    measure.min(FULL) << 31 | runs.min(u64::from(u32::MAX >> 1))
+}
+
+/// When it was last given something, as a number that compares.
+fn turn(node: &NodeOffer) -> Key {
+    node.last_given.micros().cast_unsigned() ^ (1 << 63)
+}
+
+/// More than any fraction below or at one.
+const FULL: u64 = (1 << 33) - 1;
+
 /// A fraction as a number that compares; nothing of nothing is full.
 fn ratio(part: u64, whole: u64) -> u64 {
     let parts = u128::from(part) << 32;
-    parts.checked_div(whole.into()).map_or(u64::MAX, |ratio| u64::try_from(ratio).unwrap_or(u64::MAX))
+    parts
+        .checked_div(whole.into())
+        .map_or(FULL, |ratio| u64::try_from(ratio).unwrap_or(FULL).min(FULL))
 }
 
-pub(super) fn used_share(node: &NodeOffer) -> u64 {
+fn used_share(node: &NodeOffer) -> u64 {
     ratio(node.used.cores.millis().into(), node.capacity.cores.millis().into())
 }
 
 fn memory_share(node: &NodeOffer) -> u64 {
-    if node.capacity.memory.is_zero() { 0 } else { ratio(node.used.memory.get(), node.capacity.memory.get()) }
+    if node.capacity.memory.is_zero() {
+        0
+    } else {
+        ratio(node.used.memory.get(), node.capacity.memory.get())
+    }
 }
 
 /// Strategies under which a node looks better once it was given something.
@@ -243,17 +280,19 @@ pub(super) fn improves(strategy: Strategy) -> bool {
     strategy == Strategy::BinPack
 }
 
-/// The key that services are placed by.
-pub(crate) fn standing_key(node: &NodeOffer, shape: &Shape, settings: &Settings) -> (u32, Key) {
-    let preferences = u32::MAX - super::rules::preferences(&shape.rules, node);
-    let used = used_share(node);
+/// How good a node is for something that is placed by itself; the smaller the better.
+pub(crate) fn standing(
+    node: &NodeOffer,
+    shape: &Shape,
+    settings: &Settings,
+) -> (Reverse<u32>, u64) {
     let key = match shape.strategy(settings) {
-        Strategy::MostFree | Strategy::Spread => (used, node.runs),
-        Strategy::BinPack => (u64::MAX - used.max(memory_share(node)), 0),
-        Strategy::RoundRobin => (node.last_given.micros().cast_unsigned() ^ (1 << 63), node.runs),
-        Strategy::LeastLoaded => (node.observed.cpu.into(), used),
+        Strategy::MostFree | Strategy::Spread => key(used_share(node), node.runs),
+        Strategy::BinPack => key(FULL - used_share(node).max(memory_share(node)), 0),
+        Strategy::RoundRobin => turn(node),
+        Strategy::LeastLoaded => key(ratio(node.observed.cpu.into(), 1000), node.runs),
     };
-    (preferences, key)
+    (Reverse(super::rules::preferences(&shape.rules, node)), key)
 }
 
 /// A set of positions.

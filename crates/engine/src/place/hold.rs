@@ -97,23 +97,36 @@ impl Missing {
 /// The least that is missing in one NUMA node, in parts of it.
 fn missing_in_numa(asked: &Resources, node: &NodeOffer) -> u64 {
     let part = |wanted: u64, free: u64, all: u64| {
-        let parts = u128::from(wanted.saturating_sub(free)) * u128::from(NUMA_PARTS) / u128::from(all.max(1));
+        let parts = u128::from(wanted.saturating_sub(free)) * u128::from(NUMA_PARTS)
+            / u128::from(all.max(1));
         u64::try_from(parts).unwrap_or(u64::MAX)
     };
-    let named = node.numa.iter().filter(|numa| asked.numa.is_some_and(|wanted| is_named(wanted, numa)));
+    let named =
+        node.numa.iter().filter(|numa| asked.numa.is_some_and(|wanted| is_named(wanted, numa)));
     let sums = named.map(|numa| {
         let (all, free) = (numa.capacity().millis().into(), numa.free_cores().millis().into());
         let cores = part(asked_cores(asked).millis().into(), free, all);
         let memory = part(asked.memory.get(), numa.free_memory().get(), numa.memory.get());
-        let own = part(own_cpus(asked) as u64, free_cpus_in(node, numa) as u64, numa.cpus.len() as u64);
+        let own =
+            part(own_cpus(asked) as u64, free_cpus_in(node, numa) as u64, numa.cpus.len() as u64);
         cores.saturating_add(memory).saturating_add(own)
     });
     sums.min().unwrap_or(u64::MAX)
 }
 
+/// Whose turn it is, and when.
+#[derive(Clone, Copy)]
+pub(super) struct Turn {
+    pub now: Timestamp,
+    pub priority: i32,
+}
+
 /// Whether something may go to a node that is held for another; it fits there otherwise.
-pub(super) fn admits(hold: &HoldState<'_>, asked: &Shape, node: &NodeOffer, now: Timestamp) -> bool {
-    let ends = asked.timeout.map(|timeout| now.plus(timeout.duration()));
+pub(super) fn admits(hold: &HoldState<'_>, asked: &Shape, node: &NodeOffer, turn: Turn) -> bool {
+    if turn.priority > hold.shape.priority {
+        return true;
+    }
+    let ends = asked.timeout.map(|timeout| turn.now.plus(timeout.duration()));
     if ends.zip(hold.expected).is_some_and(|(ends, expected)| ends <= expected) {
         return true;
     }
@@ -131,7 +144,7 @@ pub(super) fn admits(hold: &HoldState<'_>, asked: &Shape, node: &NodeOffer, now:
         return true;
     }
     let Some(reservation) = reserve(asked, node) else { return false };
-    let mut after = node.clone();
+    let mut after = node.sketch(holder);
     after.take(&reservation);
     Missing::of(holder, &after) == Missing::of(holder, node)
 }
@@ -139,7 +152,8 @@ pub(super) fn admits(hold: &HoldState<'_>, asked: &Shape, node: &NodeOffer, now:
 /// Whether it asks for at least as much of everything as the holder does, so that the turn decides.
 pub(super) fn is_not_less(asked: &Shape, hold: &HoldState<'_>) -> bool {
     let (asked, holder) = (&asked.resources, &hold.shape.resources);
-    let gpus = |resources: &Resources| u64::from(resources.gpus.count) * u64::from(share(&resources.gpus));
+    let gpus =
+        |resources: &Resources| u64::from(resources.gpus.count) * u64::from(share(&resources.gpus));
     hold.leaving.is_empty()
         && asked_cores(asked) >= asked_cores(holder)
         && own_cpus(asked) >= own_cpus(holder)
@@ -151,7 +165,7 @@ pub(super) fn is_not_less(asked: &Shape, hold: &HoldState<'_>) -> bool {
 /// Whether the holder finds its room beside it, when those that give way are gone.
 fn fits_beside(hold: &HoldState<'_>, asked: &Resources, node: &NodeOffer) -> bool {
     let Some(reservation) = reserve(asked, node) else { return false };
-    let mut after = node.clone();
+    let mut after = node.sketch(&hold.shape.resources);
     after.take(&reservation);
     hold.leaving.iter().for_each(|leaving| after.outlive(leaving));
     reserve(&hold.shape.resources, &after).is_some()
@@ -160,7 +174,9 @@ fn fits_beside(hold: &HoldState<'_>, asked: &Resources, node: &NodeOffer) -> boo
 /// Whether there is enough for the holder of every amount that it takes something of.
 fn leaves_enough(holder: &Resources, asked: &Resources, node: &NodeOffer) -> bool {
     let free = node.free();
-    let is_left = |taken: u64, wanted: u64, free: u64| taken == 0 || wanted == 0 || wanted.saturating_add(taken) <= free;
+    let is_left = |taken: u64, wanted: u64, free: u64| {
+        taken == 0 || wanted == 0 || wanted.saturating_add(taken) <= free
+    };
     let cores = |resources| u64::from(asked_cores(resources).millis());
     is_left(cores(asked), cores(holder), free.cores.millis().into())
         && is_left(asked.memory.get(), holder.memory.get(), free.memory.get())
@@ -170,8 +186,9 @@ fn leaves_enough(holder: &Resources, asked: &Resources, node: &NodeOffer) -> boo
 /// Whether the node has room for it once everything that ends has ended.
 pub(super) fn could_fit(asked: &Resources, node: &NodeOffer) -> bool {
     let has = node.capacity;
-    let is_possible = asked_cores(asked) <= has.cores && asked.memory <= has.memory && asked.disk <= has.disk;
-    is_possible && reserve(asked, &node.emptied()).is_some()
+    let is_possible =
+        asked_cores(asked) <= has.cores && asked.memory <= has.memory && asked.disk <= has.disk;
+    is_possible && reserve(asked, &node.emptied(asked)).is_some()
 }
 
 /// When enough of what runs there has been ended by its timeout.
@@ -181,10 +198,11 @@ pub(super) fn expected<'h>(
     held: impl Iterator<Item = &'h Held>,
     now: Timestamp,
 ) -> Option<Timestamp> {
-    let mut ends: Vec<(Timestamp, WorkloadId, &Reservation)> =
-        held.filter_map(|held| Some((held.ends_by?, held.workload_id, &held.reservation))).collect();
+    let mut ends: Vec<(Timestamp, WorkloadId, &Reservation)> = held
+        .filter_map(|held| Some((held.ends_by?, held.workload_id, &held.reservation)))
+        .collect();
     ends.sort_by_key(|(time, id, _)| (*time, *id));
-    let mut later = node.clone();
+    let mut later = node.sketch(asked);
     for (time, _, reservation) in ends {
         later.outlive(reservation);
         if reserve(asked, &later).is_some() {

@@ -35,14 +35,14 @@ mod queue;
 mod reason;
 mod rules;
 
-pub use ask::{ArrayRoom, Ask, Gang, Held, Holding, ProjectShare, Scene, Settings, Shape};
+pub use ask::{ArrayRoom, Ask, Gang, Held, Holding, Kept, ProjectShare, Scene, Settings, Shape};
 pub use devices::reserve;
 pub use explain::{Explanation, QueueReason, explain};
 pub use offer::{About, Amounts, Counts, GpuOffer, NodeOffer, NumaOffer, Observed};
 pub use pass::place;
 pub use reason::{GpuRoom, GpuTrouble, NumaAsk, NumaRoom, Reason, reasons};
 
-pub(crate) use fleet::standing_key;
+pub(crate) use fleet::standing;
 pub(crate) use rules::is_wanted;
 
 use hostler_model::{NodeId, Reservation, Timestamp, WorkloadId};

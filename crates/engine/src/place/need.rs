@@ -21,8 +21,8 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use hostler_model::{
-    Bytes, Constraint, GpuShareSize, Labels, Name, NumaRequest, PlacementRules, ProjectId, Resources, Span,
-    Strategy, Timestamp,
+    Bytes, Constraint, GpuShareSize, Labels, Name, NumaRequest, PlacementRules, ProjectId,
+    Resources, Span, Strategy, Timestamp,
 };
 
 use super::devices::{asked_cores, has_devices, is_particular};
@@ -155,7 +155,7 @@ pub(super) struct Needs<'s> {
     /// As `full`, where somebody's hold was in the way.
     kept: Frontier,
     is_refused: bool,
-    now: Timestamp,
+    turn: hold::Turn,
 }
 
 impl<'s> Needs<'s> {
@@ -171,12 +171,17 @@ impl<'s> Needs<'s> {
             full: Frontier::default(),
             kept: Frontier::default(),
             is_refused: false,
-            now,
+            turn: hold::Turn { now, priority: i32::MAX },
         }
     }
 
     pub fn get(&self, id: u32) -> &Need<'s> {
         &self.all[id as usize]
+    }
+
+    /// What is looked for next has this priority.
+    pub fn look_for(&mut self, priority: i32) {
+        self.turn.priority = priority;
     }
 
     pub fn used_by(&mut self, id: u32, asks: u32) {
@@ -204,7 +209,10 @@ impl<'s> Needs<'s> {
         let resources = &shape.resources;
         let timeout = shape.timeout;
         let prefer = (!wanted.prefer.is_empty()).then(|| self.preferences(wanted, fleet));
-        let id = intern(&mut self.need_ids, NeedKey { rules, resources, timeout, prefer, strategy, spread });
+        let id = intern(
+            &mut self.need_ids,
+            NeedKey { rules, resources, timeout, prefer, strategy, spread },
+        );
         if id as usize == self.all.len() {
             let gpus = &resources.gpus;
             let gpus = (gpus.share, gpus.ids.as_slice(), gpus.model.as_deref(), gpus.memory);
@@ -251,7 +259,8 @@ impl<'s> Needs<'s> {
         let group = need.group;
         if need.is_full
             || self.full.has(group, 0, need)
-            || self.kept.has(group, 0, need) && !fleet.holds().any(|hold| hold::is_not_less(need.shape, hold))
+            || self.kept.has(group, 0, need)
+                && !fleet.holds().any(|hold| hold::is_not_less(need.shape, hold))
         {
             return None;
         }
@@ -363,7 +372,12 @@ impl<'s> Needs<'s> {
     }
 
     /// The best of these, by looking at all.
-    fn best(&mut self, id: u32, fleet: &Fleet<'s>, candidates: impl Iterator<Item = u32>) -> Option<u32> {
+    fn best(
+        &mut self,
+        id: u32,
+        fleet: &Fleet<'s>,
+        candidates: impl Iterator<Item = u32>,
+    ) -> Option<u32> {
         let mut best: Option<Entry> = None;
         for at in candidates {
             if self.fits(id, at, fleet) {
@@ -376,8 +390,10 @@ impl<'s> Needs<'s> {
 
     /// The best nodes for several of a need at once, each on another; all or none.
     pub fn find_many(&mut self, id: u32, wanted: usize, fleet: &Fleet<'s>) -> Option<Vec<u32>> {
-        let fitting: Vec<u32> = fleet.open.iter().copied().filter(|at| self.fits(id, *at, fleet)).collect();
-        let mut entries: Vec<Entry> = fitting.into_iter().map(|at| self.entry(id, at, fleet)).collect();
+        let fitting: Vec<u32> =
+            fleet.open.iter().copied().filter(|at| self.fits(id, *at, fleet)).collect();
+        let mut entries: Vec<Entry> =
+            fitting.into_iter().map(|at| self.entry(id, at, fleet)).collect();
         entries.sort_unstable();
         (entries.len() >= wanted).then(|| entries[..wanted].iter().map(|(_, _, at)| *at).collect())
     }
@@ -407,7 +423,7 @@ impl<'s> Needs<'s> {
             return false;
         }
         let hold = fleet.hold_on(at);
-        let is_admitted = hold.is_none_or(|hold| hold::admits(hold, need.shape, node, self.now));
+        let is_admitted = hold.is_none_or(|hold| hold::admits(hold, need.shape, node, self.turn));
         self.is_refused |= !is_admitted;
         is_admitted
     }
@@ -417,10 +433,12 @@ impl<'s> Needs<'s> {
         let need = &self.all[id as usize];
         let (shape, node) = (need.shape, fleet.node(at));
         let set = &mut self.rules[need.rules as usize];
-        let is_good = shape.rules.node.is_none() && set.has(at, fleet.nodes.len(), || rules::matches(shape, node))
+        let is_good = shape.rules.node.is_none()
+            && set.has(at, fleet.nodes.len(), || rules::matches(shape, node))
             || shape.rules.node.is_some() && rules::matches(shape, node);
         is_good
-            && (!need.has_tags || rules::is_together(shape, node) && rules::conflict(shape, node).is_none())
+            && (!need.has_tags
+                || rules::is_together(shape, node) && rules::conflict(shape, node).is_none())
     }
 }
 

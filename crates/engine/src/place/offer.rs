@@ -13,8 +13,10 @@ use std::collections::BTreeMap;
 
 use hostler_model::{
     Bytes, Cores, CpuSet, GpuFact, Labels, Name, Node, NodeId, NodeState, NumaFact, ProjectId,
-    Reservation, Timestamp,
+    Reservation, Resources, Timestamp,
 };
+
+use super::devices::is_particular;
 
 /// A node as placement sees it.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,7 +135,8 @@ impl NodeOffer {
     /// The node with nothing given away yet.
     pub fn of(node: &Node) -> NodeOffer {
         let facts = node.facts.clone().unwrap_or_default();
-        let metrics = node.lease.as_ref().and_then(|lease| lease.metrics.clone()).unwrap_or_default();
+        let metrics =
+            node.lease.as_ref().and_then(|lease| lease.metrics.clone()).unwrap_or_default();
         let largest_disk = facts.disks.iter().map(|disk| disk.size).max().unwrap_or_default();
         let disk = if metrics.disk_size.is_zero() { largest_disk } else { metrics.disk_size };
         let numa: Vec<NumaOffer> = facts.numa.iter().filter_map(numa_of).collect();
@@ -196,6 +199,9 @@ impl NodeOffer {
         self.used.cores = self.used.cores.saturating_add(taken.cores);
         self.used.memory = self.used.memory.saturating_add(taken.memory);
         self.used.disk = self.used.disk.saturating_add(taken.disk);
+        if !taken.is_particular() {
+            return;
+        }
         self.held.extend(taken.cpus.iter());
         for numa in &mut self.numa {
             let (cores, memory) = part_in(numa, taken);
@@ -213,6 +219,9 @@ impl NodeOffer {
         self.used.cores = self.used.cores.saturating_sub(taken.cores);
         self.used.memory = self.used.memory.saturating_sub(taken.memory);
         self.used.disk = self.used.disk.saturating_sub(taken.disk);
+        if !taken.is_particular() {
+            return;
+        }
         self.held.remove_all(&taken.cpus);
         for numa in &mut self.numa {
             let (cores, memory) = part_in(numa, taken);
@@ -231,12 +240,15 @@ impl NodeOffer {
         self.observed.disk = self.observed.disk.saturating_sub(taken.disk);
     }
 
-    /// As it will be when everything that ends has ended.
-    pub(super) fn emptied(&self) -> NodeOffer {
-        let sum = |of: fn(&Reservation) -> Bytes| self.lasting.iter().map(of).fold(Bytes::ZERO, Bytes::saturating_add);
-        let ending_memory = self.used.memory.saturating_sub(sum(|r| r.memory));
-        let ending_disk = self.used.disk.saturating_sub(sum(|r| r.disk));
-        let mut node = NodeOffer { used: Amounts::default(), held: CpuSet::default(), runs: 0, ..self.clone() };
+    /// As it will be when everything that ends has ended, as far as such a request looks at it.
+    pub(super) fn emptied(&self, asked: &Resources) -> NodeOffer {
+        let sum = |of: fn(&Reservation) -> Bytes| {
+            self.lasting.iter().map(of).fold(Bytes::ZERO, Bytes::saturating_add)
+        };
+        let ending_memory = self.used.memory.saturating_sub(sum(|lasting| lasting.memory));
+        let ending_disk = self.used.disk.saturating_sub(sum(|lasting| lasting.disk));
+        let mut node = self.sketch(asked);
+        (node.used, node.held, node.runs) = (Amounts::default(), CpuSet::default(), 0);
         node.observed.memory = node.observed.memory.saturating_sub(ending_memory);
         node.observed.disk = node.observed.disk.saturating_sub(ending_disk);
         for numa in &mut node.numa {
@@ -249,6 +261,33 @@ impl NodeOffer {
             node.take(reservation);
         }
         node
+    }
+
+    /// A copy with what such a request looks at: for mere amounts that is little.
+    pub(super) fn sketch(&self, asked: &Resources) -> NodeOffer {
+        let is_particular = is_particular(asked);
+        let devices = |set: &CpuSet| if is_particular { set.clone() } else { CpuSet::default() };
+        NodeOffer {
+            id: self.id,
+            name: self.name.clone(),
+            labels: Labels::new(),
+            state: self.state,
+            cordon: None,
+            about: About::default(),
+            address: String::new(),
+            capacity: self.capacity,
+            used: self.used,
+            observed: self.observed,
+            cpus: devices(&self.cpus),
+            held: devices(&self.held),
+            numa: if is_particular { self.numa.clone() } else { Vec::new() },
+            gpus: if is_particular { self.gpus.clone() } else { Vec::new() },
+            runs: self.runs,
+            last_given: self.last_given,
+            tags: Counts::new(),
+            families: Counts::new(),
+            lasting: Vec::new(),
+        }
     }
 
     /// How many of its placements in a project carry a tag.
@@ -294,11 +333,20 @@ fn numa_of(fact: &NumaFact) -> Option<NumaOffer> {
 }
 
 fn gpu_of(fact: &GpuFact) -> GpuOffer {
-    GpuOffer { index: fact.index, model: fact.model.clone(), memory: fact.memory, ..GpuOffer::default() }
+    GpuOffer {
+        index: fact.index,
+        model: fact.model.clone(),
+        memory: fact.memory,
+        ..GpuOffer::default()
+    }
 }
 
 fn per_mille(ratio: f64) -> u32 {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to 0..1000")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to 0..1000"
+    )]
     let thousandths = (ratio.clamp(0.0, 1.0) * 1000.0) as u32;
     thousandths
 }

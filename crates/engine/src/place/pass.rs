@@ -3,11 +3,12 @@
 //! Everything a decision takes is taken before the next is made. Nothing is given back during a pass,
 //! which is what lets parked lanes stay parked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use hostler_model::{ArrayId, GangSeat, NodeId, Reservation, Timestamp, WorkloadId};
 
-use super::ask::{ArrayRoom, Holding};
+use super::ask::{ArrayRoom, Holding, Kept};
 use super::fleet::Fleet;
 use super::hash::HashMap;
 use super::hold::{HoldState, Missing, could_fit, expected};
@@ -26,11 +27,17 @@ pub(super) struct Pass<'s> {
     /// By node; made when somebody has to know.
     held_on: Option<HashMap<NodeId, Vec<u32>>>,
     lowest_preemptible: Option<i32>,
+    /// Whether anything gives way already.
+    is_leaving: bool,
     unmovable: Frontier,
     hopeless: Frontier,
     settings: &'s Settings,
     now: Timestamp,
     preemptions: u32,
+    /// For whom others give way in this pass.
+    has_room_to_come: BTreeSet<WorkloadId>,
+    kept_before: &'s [Kept],
+    kept: Vec<Kept>,
     plan: Plan,
 }
 
@@ -61,19 +68,21 @@ enum Served {
 /// Decides for as many of those that wait as fit; takes what it gives from the scene, and leaves its
 /// nodes sorted by name.
 pub fn place(scene: &mut Scene) -> Plan {
-    let Scene { now, queue, nodes, projects, arrays, held, settings } = scene;
+    let Scene { now, queue, nodes, projects, arrays, held, kept, settings } = scene;
     let mut shares = Shares::new(projects, nodes);
     let mut needs = Needs::new(*now);
     let mut fleet = Fleet::of(nodes);
+    fleet.keep(kept);
     let queue = Queue::of(queue, &mut shares, arrays, settings, &mut needs, &mut fleet);
-    let preemptible = held.iter().filter(|held| held.is_preemptible);
+    let preemptible = held.iter().filter(|held| held.is_preemptible).map(|held| held.priority);
     let mut pass = Pass {
         queue,
         needs,
         fleet,
         shares,
         arrays,
-        lowest_preemptible: preemptible.map(|held| held.priority).min().filter(|_| settings.is_preempting),
+        lowest_preemptible: preemptible.min().filter(|_| settings.is_preempting),
+        is_leaving: held.iter().any(|held| held.is_leaving),
         held,
         held_on: None,
         unmovable: Frontier::default(),
@@ -81,11 +90,20 @@ pub fn place(scene: &mut Scene) -> Plan {
         settings,
         now: *now,
         preemptions: 0,
+        has_room_to_come: BTreeSet::new(),
+        kept_before: kept,
+        kept: Vec::new(),
         plan: Plan::default(),
     };
     pass.run();
-    let (plan, shares) = (pass.plan, pass.shares);
+    let Pass { plan, shares, kept: kept_now, .. } = pass;
     projects.extend(shares.all);
+    kept.extend(kept_now);
+    for Preemption { victim, .. } in &plan.preempt {
+        held.iter_mut()
+            .filter(|held| held.workload_id == *victim)
+            .for_each(|held| held.is_leaving = true);
+    }
     plan
 }
 
@@ -108,7 +126,7 @@ impl<'s> Pass<'s> {
         if !self.is_admitted(lane, &members) {
             return Served::Stuck;
         }
-        match self.find(need, members.len()) {
+        match self.find(need, &members) {
             Some(nodes) => {
                 self.give(lane, &members, &nodes);
                 Served::Done
@@ -142,10 +160,11 @@ impl<'s> Pass<'s> {
         !is_array_full && self.shares.get(lane.project).admits(each.times(members.len() as u64))
     }
 
-    fn find(&mut self, need: u32, wanted: usize) -> Option<Vec<u32>> {
-        match wanted {
+    fn find(&mut self, need: u32, members: &[&'s Ask]) -> Option<Vec<u32>> {
+        self.needs.look_for(members.first()?.shape.priority);
+        match members.len() {
             1 => self.needs.find(need, &mut self.fleet).map(|at| vec![at]),
-            _ => self.needs.find_many(need, wanted, &self.fleet),
+            wanted => self.needs.find_many(need, wanted, &self.fleet),
         }
     }
 
@@ -179,10 +198,12 @@ impl<'s> Pass<'s> {
 
     /// Keeps nodes for the oldest of a project at one priority; `lanes` are by age.
     fn keep_room(&mut self, lanes: &[u32]) {
-        let mut kept = 0;
+        let mut kept: Option<usize> = None;
         for lane in lanes {
             let most = self.fleet.open.len().div_ceil(2);
-            if kept >= self.settings.holds || self.fleet.holds().len() >= most {
+            if kept.is_some_and(|kept| kept >= self.settings.holds as usize)
+                || self.fleet.holds().len() >= most
+            {
                 return;
             }
             let Some((need, members)) = self.head(*lane) else { continue };
@@ -190,16 +211,30 @@ impl<'s> Pass<'s> {
             if self.now.since(first.time_ready) < self.settings.hold_after.duration() {
                 return;
             }
-            if !self.is_admitted(*lane, &members) {
+            let kept_for = kept.get_or_insert_with(|| self.kept_like(&first.shape));
+            if *kept_for >= self.settings.holds as usize || !self.is_admitted(*lane, &members) {
                 continue;
             }
-            let found = self.find(need, members.len());
+            let found = self.find(need, &members);
+            if found.is_none() && self.make_room(need, &members) {
+                continue;
+            }
             if let Some(nodes) = found.or_else(|| self.nearest(need, members.len())) {
-                let free = nodes.into_iter().filter(|at| self.fleet.hold_on(*at).is_none());
-                free.collect::<Vec<u32>>().into_iter().for_each(|at| self.hold(first, at, Vec::new()));
-                kept += 1;
+                let unkept = nodes.into_iter().filter(|at| self.fleet.hold_on(*at).is_none());
+                for at in unkept.collect::<Vec<u32>>() {
+                    self.hold(first, at, Vec::new());
+                }
+                *kept_for += 1;
             }
         }
+    }
+
+    /// How many nodes earlier passes keep for the same project and priority.
+    fn kept_like(&self, shape: &Shape) -> usize {
+        let is_like = |kept: &&Kept| {
+            kept.shape.project == shape.project && kept.shape.priority == shape.priority
+        };
+        self.kept_before.iter().filter(is_like).count()
     }
 
     /// Where so many are nearest to fitting, among the nodes that are kept for nobody.
@@ -218,7 +253,8 @@ impl<'s> Pass<'s> {
             }
         }
         near.sort_unstable();
-        let could = near.into_iter().filter(|(_, at)| could_fit(&shape.resources, self.fleet.node(*at)));
+        let could =
+            near.into_iter().filter(|(_, at)| could_fit(&shape.resources, self.fleet.node(*at)));
         let nodes: Vec<u32> = could.map(|(_, at)| at).take(wanted).collect();
         if nodes.len() < wanted && is_one {
             self.hopeless.add(group, 0, self.needs.get(need));
@@ -234,7 +270,15 @@ impl<'s> Pass<'s> {
             true => expected(&shape.resources, node, held.into_iter(), self.now),
             false => None,
         };
-        self.plan.holds.push(Hold { node_id: node.id, workload_id: ask.workload_id, expected });
+        let node_id = node.id;
+        self.plan.holds.push(Hold { node_id, workload_id: ask.workload_id, expected });
+        let given_up = leaving.iter().map(|leaving| (*leaving).clone()).collect();
+        self.kept.push(Kept {
+            node_id,
+            shape: Arc::clone(&ask.shape),
+            expected,
+            leaving: given_up,
+        });
         self.fleet.hold(at, HoldState { shape, expected, leaving });
     }
 
@@ -250,9 +294,22 @@ impl<'s> Pass<'s> {
         here.into_iter().flatten().map(|i| &self.held[*i as usize]).collect()
     }
 
+    /// Whether looking further cannot find anything better than these.
+    fn is_enough(&self, ways: &[Way<'s>], wanted: usize) -> bool {
+        let least = if self.is_leaving { 0 } else { 1 };
+        let is_best = |way: &&Way<'s>| {
+            let (victims, highest, _) = way.cost();
+            victims == 0 || victims <= least && Some(highest) == self.lowest_preemptible
+        };
+        ways.iter().filter(is_best).count() >= wanted
+    }
+
     /// Finds lower work that can give way, and keeps its nodes until it has.
     fn make_room(&mut self, need: u32, members: &[&'s Ask]) -> bool {
         let Some(first) = members.first() else { return false };
+        if self.has_room_to_come.contains(&first.workload_id) {
+            return true;
+        }
         let shape: &'s Shape = &first.shape;
         let has_lower = self.lowest_preemptible.is_some_and(|lowest| lowest < shape.priority);
         let group = self.needs.get(need).group;
@@ -269,6 +326,9 @@ impl<'s> Pass<'s> {
                 let held = self.held_on(at);
                 ways.extend(preempt::way(shape, at, self.fleet.node(at), &held));
             }
+            if self.is_enough(&ways, members.len()) {
+                break;
+            }
         }
         ways.sort_unstable_by_key(Way::cost);
         ways.truncate(members.len());
@@ -279,6 +339,7 @@ impl<'s> Pass<'s> {
             return false;
         }
         self.preemptions += 1;
+        self.has_room_to_come.insert(first.workload_id);
         for way in ways {
             self.hold(first, way.at, way.leaving);
             let node_id = self.fleet.node(way.at).id;

@@ -31,9 +31,17 @@ impl Way<'_> {
 }
 
 /// Who has to go for the task to fit; nobody where it fits as soon as those who leave have left.
-pub(super) fn way<'s>(shape: &Shape, at: u32, node: &NodeOffer, held: &[&'s Held]) -> Option<Way<'s>> {
-    let mut lower: Vec<&'s Held> =
-        held.iter().copied().filter(|held| held.is_preemptible && held.priority < shape.priority).collect();
+pub(super) fn way<'s>(
+    shape: &Shape,
+    at: u32,
+    node: &NodeOffer,
+    held: &[&'s Held],
+) -> Option<Way<'s>> {
+    let mut lower: Vec<&'s Held> = held
+        .iter()
+        .copied()
+        .filter(|held| held.is_preemptible && held.priority < shape.priority)
+        .collect();
     if !is_enough(shape, node, &lower) {
         return None;
     }
@@ -41,7 +49,7 @@ pub(super) fn way<'s>(shape: &Shape, at: u32, node: &NodeOffer, held: &[&'s Held
         (Reverse(held.is_leaving), held.priority, Reverse(held.time_started), held.workload_id)
     });
     let asked = &shape.resources;
-    let mut after = node.clone();
+    let mut after = node.sketch(asked);
     let mut gone: Vec<&'s Held> = Vec::new();
     let mut fits = reserve(asked, &after).is_some();
     for held in lower {
@@ -55,7 +63,8 @@ pub(super) fn way<'s>(shape: &Shape, at: u32, node: &NodeOffer, held: &[&'s Held
     if !fits {
         return None;
     }
-    let (mut leaving, chosen): (Vec<&'s Held>, Vec<&'s Held>) = gone.into_iter().partition(|held| held.is_leaving);
+    let (mut leaving, chosen): (Vec<&'s Held>, Vec<&'s Held>) =
+        gone.into_iter().partition(|held| held.is_leaving);
     let mut victims = Vec::new();
     for held in chosen.into_iter().rev() {
         let mut kept = after.clone();
@@ -79,7 +88,8 @@ pub(super) fn way<'s>(shape: &Shape, at: u32, node: &NodeOffer, held: &[&'s Held
 fn is_enough(shape: &Shape, node: &NodeOffer, lower: &[&Held]) -> bool {
     let (asked, has) = (&shape.resources, node.capacity);
     let sum = |of: fn(&Held) -> u64| lower.iter().map(|held| of(held)).fold(0, u64::saturating_add);
-    let cores = u64::from(node.used.cores.millis()).saturating_sub(sum(|held| held.reservation.cores.millis().into()));
+    let cores = u64::from(node.used.cores.millis())
+        .saturating_sub(sum(|held| held.reservation.cores.millis().into()));
     let memory = node.used.memory.get().saturating_sub(sum(|held| held.reservation.memory.get()));
     let disk = node.used.disk.get().saturating_sub(sum(|held| held.reservation.disk.get()));
     cores.saturating_add(asked.cores.millis().into()) <= has.cores.millis().into()

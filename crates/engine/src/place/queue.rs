@@ -105,12 +105,13 @@ impl<'s> Queue<'s> {
         for (age, index) in (0u32..).zip(by_age(asks)) {
             let ask = &asks[index as usize];
             let shape: &'s Shape = &ask.shape;
-            let (need, project, level) = *known.entry(std::ptr::from_ref(shape)).or_insert_with(|| {
-                let place = |priority: &i32| shape.priority.cmp(priority);
-                let level = priorities.binary_search_by(place).unwrap_or_default();
-                let level = u32::try_from(level).unwrap_or(u32::MAX);
-                (needs.of(shape, settings, fleet), shares.of(shape.project), level)
-            });
+            let (need, project, level) =
+                *known.entry(std::ptr::from_ref(shape)).or_insert_with(|| {
+                    let place = |priority: &i32| shape.priority.cmp(priority);
+                    let level = priorities.binary_search_by(place).unwrap_or_default();
+                    let level = u32::try_from(level).unwrap_or(u32::MAX);
+                    (needs.of(shape, settings, fleet), shares.of(shape.project), level)
+                });
             needs.used_by(need, 1);
             let (unit, gang_size) = match ask.gang {
                 None => (Unit::One(index), 0),
@@ -125,7 +126,8 @@ impl<'s> Queue<'s> {
                     (Unit::Gang(id), gang.size)
                 }
             };
-            let array = ask.array.filter(|id| arrays.get(id).is_some_and(|room| room.at_once.is_some()));
+            let array =
+                ask.array.filter(|id| arrays.get(id).is_some_and(|room| room.at_once.is_some()));
             let key = LaneKey { need, project, level, array, gang_size };
             let lane = *lanes.entry(key).or_insert_with(|| {
                 let id = u32::try_from(queue.lanes.len()).unwrap_or(u32::MAX);
@@ -219,13 +221,17 @@ impl Level {
             .projects
             .iter()
             .map(|(project, waiting)| {
-                let mut lanes: Vec<(u32, u32)> = waiting.lanes.iter().map(|Reverse(head)| *head).collect();
+                let mut lanes: Vec<(u32, u32)> =
+                    waiting.lanes.iter().map(|Reverse(head)| *head).collect();
                 lanes.sort_unstable();
                 (shares.share(*project), lanes)
             })
             .collect();
         projects.sort_unstable();
-        projects.into_iter().map(|(_, lanes)| lanes.into_iter().map(|(_, lane)| lane).collect()).collect()
+        projects
+            .into_iter()
+            .map(|(_, lanes)| lanes.into_iter().map(|(_, lane)| lane).collect())
+            .collect()
     }
 
     fn give_turn(&mut self, project: u32, shares: &Shares) {
@@ -315,6 +321,10 @@ impl Shares {
 pub(super) fn dominant_share(project: &ProjectShare, total: Holding) -> f64 {
     let part = |held: u64, all: u64| if all == 0 { 0.0 } else { held as f64 / all as f64 };
     let held = project.held;
-    let parts = [part(held.cores, total.cores), part(held.memory, total.memory), part(held.gpus, total.gpus)];
+    let parts = [
+        part(held.cores, total.cores),
+        part(held.memory, total.memory),
+        part(held.gpus, total.gpus),
+    ];
     parts.into_iter().fold(0.0, f64::max) / f64::from(project.weight.max(1))
 }

@@ -5,7 +5,9 @@
 
 use std::fmt;
 
-use hostler_model::{Bytes, Cores, GpuRequest, Name, NodeState, NumaRequest, Timestamp, WorkloadId};
+use hostler_model::{
+    Bytes, Cores, GpuRequest, Name, NodeState, NumaRequest, Timestamp, WorkloadId,
+};
 
 use super::devices::{
     asked_cores, free_cpus, free_cpus_in, has_gpus, is_eligible, is_named, matches_gpu, numa_fits,
@@ -75,8 +77,14 @@ pub enum GpuTrouble {
     Missing,
     /// Another model, or less memory, than is asked for.
     OtherKind,
-    SetAside { why: String },
-    Taken { free: u16, asked: u16, holders: Vec<String> },
+    SetAside {
+        why: String,
+    },
+    Taken {
+        free: u16,
+        asked: u16,
+        holders: Vec<String>,
+    },
 }
 
 impl Reason {
@@ -90,7 +98,9 @@ impl Reason {
             | Reason::NoNuma { .. } => false,
             Reason::NotOnline { state } => *state != NodeState::Removed,
             Reason::Cores { asked, capacity, .. } => asked <= capacity,
-            Reason::Memory { asked, capacity, .. } | Reason::Disk { asked, capacity, .. } => asked <= capacity,
+            Reason::Memory { asked, capacity, .. } | Reason::Disk { asked, capacity, .. } => {
+                asked <= capacity
+            }
             Reason::OwnCores { asked, capacity, .. } => asked <= capacity,
             Reason::Numa { asked, nearest } => {
                 asked.cores <= nearest.all_cores && asked.memory <= nearest.all_memory
@@ -99,7 +109,10 @@ impl Reason {
             Reason::NamedGpu { trouble, .. } => {
                 matches!(trouble, GpuTrouble::SetAside { .. } | GpuTrouble::Taken { .. })
             }
-            Reason::Cordoned { .. } | Reason::Alone { .. } | Reason::Apart { .. } | Reason::HeldFor { .. } => true,
+            Reason::Cordoned { .. }
+            | Reason::Alone { .. }
+            | Reason::Apart { .. }
+            | Reason::HeldFor { .. } => true,
         }
     }
 }
@@ -132,7 +145,8 @@ fn about_rules(shape: &Shape, node: &NodeOffer, found: &mut Vec<Reason>) {
             found.push(Reason::Label { key, asked, found: value.cloned() });
         }
     }
-    for constraint in rules.constraints.iter().filter(|constraint| !rules::holds(constraint, node)) {
+    for constraint in rules.constraints.iter().filter(|constraint| !rules::holds(constraint, node))
+    {
         let values = rules::values(&constraint.attribute, node);
         let values = values.into_iter().map(std::borrow::Cow::into_owned).collect();
         found.push(Reason::Constraint { asked: constraint.to_string(), found: values });
@@ -184,7 +198,11 @@ fn about_cores(shape: &Shape, node: &NodeOffer, found: &mut Vec<Reason>) {
     };
     let rooms = named.iter().map(|numa| NumaRoom {
         index: numa.index,
-        cores: if asked.is_own { super::offer::cores_of(free_cpus_in(node, numa)) } else { numa.free_cores() },
+        cores: if asked.is_own {
+            super::offer::cores_of(free_cpus_in(node, numa))
+        } else {
+            numa.free_cores()
+        },
         all_cores: numa.capacity(),
         memory: numa.free_memory(),
         all_memory: numa.memory,
@@ -196,7 +214,10 @@ fn about_cores(shape: &Shape, node: &NodeOffer, found: &mut Vec<Reason>) {
     };
     found.push(match rooms.min_by_key(nearness) {
         Some(nearest) => Reason::Numa { asked, nearest },
-        None => Reason::NoNuma { asked: wanted, found: node.numa.iter().map(|numa| numa.index).collect() },
+        None => Reason::NoNuma {
+            asked: wanted,
+            found: node.numa.iter().map(|numa| numa.index).collect(),
+        },
     });
 }
 
@@ -206,11 +227,13 @@ fn about_gpus(asked: &GpuRequest, node: &NodeOffer, found: &mut Vec<Reason>) {
     }
     if asked.ids.is_empty() {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let matching: Vec<&GpuOffer> = node.gpus.iter().filter(|gpu| matches_gpu(asked, gpu)).collect();
+        let matching: Vec<&GpuOffer> =
+            node.gpus.iter().filter(|gpu| matches_gpu(asked, gpu)).collect();
         let (free, taken): (Vec<&GpuOffer>, Vec<&GpuOffer>) =
             matching.iter().partition(|gpu| is_eligible(asked, gpu));
-        let set_aside =
-            taken.iter().filter_map(|gpu| Some(format!("GPU {} is set aside: {}", gpu.index, gpu.trouble.as_ref()?)));
+        let set_aside = taken.iter().filter_map(|gpu| {
+            Some(format!("GPU {} is set aside: {}", gpu.index, gpu.trouble.as_ref()?))
+        });
         let mut holders: Vec<String> = taken.iter().flat_map(|gpu| gpu.holders.clone()).collect();
         holders.sort();
         holders.dedup();
@@ -232,9 +255,11 @@ fn about_gpus(asked: &GpuRequest, node: &NodeOffer, found: &mut Vec<Reason>) {
             Some(gpu) if !matches_gpu(asked, gpu) => GpuTrouble::OtherKind,
             Some(GpuOffer { trouble: Some(why), .. }) => GpuTrouble::SetAside { why: why.clone() },
             Some(gpu) if is_eligible(asked, gpu) => continue,
-            Some(gpu) => {
-                GpuTrouble::Taken { free: gpu.free(), asked: share(asked), holders: gpu.holders.clone() }
-            }
+            Some(gpu) => GpuTrouble::Taken {
+                free: gpu.free(),
+                asked: share(asked),
+                holders: gpu.holders.clone(),
+            },
         };
         found.push(Reason::NamedGpu { index: *index, trouble });
     }
@@ -256,7 +281,9 @@ impl fmt::Display for Reason {
             Reason::Constraint { asked, found } => {
                 write!(f, "it asks for `{asked}`, the node has `{}`", found.join("`, `"))
             }
-            Reason::NoEngine => f.write_str("it runs in a container, and no container engine answers there"),
+            Reason::NoEngine => {
+                f.write_str("it runs in a container, and no container engine answers there")
+            }
             Reason::NotOnline { state } => write!(f, "the node is {state}"),
             Reason::Cordoned { reason } => write!(f, "the node is cordoned: {reason}"),
             Reason::Cores { asked, free, capacity } => {
@@ -268,9 +295,13 @@ impl fmt::Display for Reason {
             Reason::Disk { asked, free, capacity } => {
                 write_amount(f, &format!("{asked} of disk"), free, capacity, asked > capacity)
             }
-            Reason::OwnCores { asked, free, capacity } => {
-                write_amount(f, &format!("{asked} cores of its own"), free, capacity, asked > capacity)
-            }
+            Reason::OwnCores { asked, free, capacity } => write_amount(
+                f,
+                &format!("{asked} cores of its own"),
+                free,
+                capacity,
+                asked > capacity,
+            ),
             Reason::NoNuma { asked: NumaRequest::Index(index), found } if !found.is_empty() => {
                 let found: Vec<String> = found.iter().map(u32::to_string).collect();
                 write!(f, "it asks for NUMA node {index}, the node has {}", found.join(", "))
@@ -280,7 +311,11 @@ impl fmt::Display for Reason {
             Reason::Gpus(room) => write_gpus(f, room),
             Reason::NamedGpu { index, trouble } => write!(f, "it asks for GPU {index}, {trouble}"),
             Reason::Alone { tags } => {
-                write!(f, "it wants to be beside something tagged `{}`, nothing of that is there", tags.join("` or `"))
+                write!(
+                    f,
+                    "it wants to be beside something tagged `{}`, nothing of that is there",
+                    tags.join("` or `")
+                )
             }
             Reason::Apart { tag } => {
                 write!(f, "it wants to be apart from what is tagged `{tag}`, and that is there")
@@ -325,14 +360,18 @@ fn write_numa(f: &mut fmt::Formatter<'_>, asked: &NumaAsk, room: &NumaRoom) -> f
 
 fn write_gpus(f: &mut fmt::Formatter<'_>, room: &GpuRoom) -> fmt::Result {
     let GpuRoom { asked, share, free, matching, all, .. } = room;
-    let part = if *share < 1000 { format!(" ({share} thousandths of each)") } else { String::new() };
+    let part =
+        if *share < 1000 { format!(" ({share} thousandths of each)") } else { String::new() };
     if *all == 0 {
         let plural = if *asked == 1 { "" } else { "s" };
         return write!(f, "asks for {asked} GPU{plural}, the node has none");
     }
     if matching < asked {
         let kind = if matching < all { " of the kind that is asked for" } else { "" };
-        return write!(f, "asks for {asked} GPUs{part}, the node has {matching}{kind} in all ({free} free)");
+        return write!(
+            f,
+            "asks for {asked} GPUs{part}, the node has {matching}{kind} in all ({free} free)"
+        );
     }
     write!(f, "{free} of {matching} GPUs are free, asks for {asked}{part}")?;
     write_holders(f, &room.holders)?;

@@ -64,6 +64,8 @@ pub(super) fn values<'n>(attribute: &Attribute, node: &'n NodeOffer) -> Vec<Cow<
         Attribute::Memory => vec![node.capacity.memory.get().to_string().into()],
         Attribute::GpuCount => vec![node.gpus.len().to_string().into()],
         Attribute::GpuModel => node.gpus.iter().map(|gpu| gpu.model.as_str().into()).collect(),
-        Attribute::Label(key) => node.labels.get(key).map(|value| value.as_str().into()).into_iter().collect(),
+        Attribute::Label(key) => {
+            node.labels.get(key).map(|value| value.as_str().into()).into_iter().collect()
+        }
     }
 }

@@ -20,7 +20,11 @@ fn host(n: u128) -> Host {
             cordon: None,
             about: About::default(),
             address: String::new(),
-            capacity: Amounts { cores: Cores::from_millis(1000), memory: Bytes::mib(1024), ..Amounts::default() },
+            capacity: Amounts {
+                cores: Cores::from_millis(1000),
+                memory: Bytes::mib(1024),
+                ..Amounts::default()
+            },
             used: Amounts::default(),
             observed: Observed::default(),
             cpus: (0..1).collect(),
@@ -142,7 +146,8 @@ fn strategy_preferences_and_tags_are_honoured() {
 #[test]
 fn a_service_gets_cores_of_its_own_and_leaves_a_node_that_no_longer_qualifies() {
     let mut wish = count(2);
-    wish.shape.resources = Resources { exclusive: true, cores: Cores::from_millis(1000), ..small() };
+    wish.shape.resources =
+        Resources { exclusive: true, cores: Cores::from_millis(1000), ..small() };
     wish.shape.rules.constraints = vec!["kernel >= 6".parse().unwrap()];
     let mut hosts = vec![host(1), host(2)];
     hosts.iter_mut().for_each(|host| host.offer.about.kernel = "6.1".to_owned());

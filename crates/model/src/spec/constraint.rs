@@ -5,7 +5,7 @@
 //! false but `!=`, `not in`, `!~` and `missing`.
 //!
 //! `<`, `<=`, `>` and `>=` compare versions: runs of digits as numbers, the rest as text, so that
-//! `6.9 < 6.10` and `1.2-rc1 < 1.2` hold.
+//! `6.9 < 6.10` and `1.2-rc1 < 1.2` hold. For `memory` they compare amounts: `memory >= 512MiB`.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -13,6 +13,8 @@ use std::str::FromStr;
 
 use regex::Regex;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::Bytes;
 
 /// One condition; written and stored as text.
 #[derive(Clone, Debug)]
@@ -95,11 +97,19 @@ impl Constraint {
             Test::NotEqual(wanted) => !any(&|value| value == wanted),
             Test::In(wanted) => any(&|value| wanted.iter().any(|one| one == value)),
             Test::NotIn(wanted) => !any(&|value| wanted.iter().any(|one| one == value)),
-            Test::Compare(how, wanted) => any(&|value| how.holds(compare_versions(value, wanted))),
+            Test::Compare(how, wanted) => any(&|value| how.holds(self.order(value, wanted))),
             Test::Matches(pattern) => any(&|value| pattern.is_match(value)),
             Test::MatchesNot(pattern) => !any(&|value| pattern.is_match(value)),
             Test::Exists => !values.is_empty(),
             Test::Missing => values.is_empty(),
+        }
+    }
+
+    /// Memory is compared as an amount, everything else as a version.
+    fn order(&self, value: &str, wanted: &str) -> Ordering {
+        match (&self.attribute, value.parse::<Bytes>(), wanted.parse::<Bytes>()) {
+            (Attribute::Memory, Ok(value), Ok(wanted)) => value.cmp(&wanted),
+            _ => compare_versions(value, wanted),
         }
     }
 }
@@ -110,8 +120,12 @@ pub fn compare_versions(left: &str, right: &str) -> Ordering {
     loop {
         match (left.first(), right.first()) {
             (None, None) => return Ordering::Equal,
-            (None, Some(next)) => return if is_before(*next) { Ordering::Greater } else { Ordering::Less },
-            (Some(next), None) => return if is_before(*next) { Ordering::Less } else { Ordering::Greater },
+            (None, Some(next)) => {
+                return if is_before(*next) { Ordering::Greater } else { Ordering::Less };
+            }
+            (Some(next), None) => {
+                return if is_before(*next) { Ordering::Less } else { Ordering::Greater };
+            }
             (Some(l), Some(r)) if l.is_ascii_digit() && r.is_ascii_digit() => {
                 let ((one, rest_left), (other, rest_right)) = (number(left), number(right));
                 let order = one.len().cmp(&other.len()).then_with(|| one.cmp(other));
@@ -144,7 +158,9 @@ impl fmt::Display for Attribute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Attribute::Label(key) => write!(f, "label.{key}"),
-            other => f.write_str(NAMES.iter().find(|(_, a)| a == other).map_or("", |(name, _)| name)),
+            other => {
+                f.write_str(NAMES.iter().find(|(_, a)| a == other).map_or("", |(name, _)| name))
+            }
         }
     }
 }
@@ -192,7 +208,10 @@ impl FromStr for Constraint {
             .find(|c: char| c.is_whitespace() || "=!<>~".contains(c))
             .ok_or_else(|| format!("`{text}` is not a constraint; write ATTRIBUTE OPERATOR VALUE, such as `kernel >= 6.1`"))?;
         let (attribute, rest) = text.split_at(end);
-        Ok(Constraint { attribute: parse_attribute(attribute)?, test: parse_test(text, rest.trim())? })
+        Ok(Constraint {
+            attribute: parse_attribute(attribute)?,
+            test: parse_test(text, rest.trim())?,
+        })
     }
 }
 
@@ -222,7 +241,9 @@ fn parse_test(text: &str, rest: &str) -> Result<Test, String> {
         _ => {
             if let Some(words) = rest.strip_prefix("not in") {
                 (Test::NotIn(list(words)?), words.trim())
-            } else if let Some(words) = rest.strip_prefix("in").filter(|w| w.trim_start().starts_with('(')) {
+            } else if let Some(words) =
+                rest.strip_prefix("in").filter(|w| w.trim_start().starts_with('('))
+            {
                 (Test::In(list(words)?), words.trim())
             } else if let Some(value) = rest.strip_prefix("!=") {
                 (Test::NotEqual(value.trim().to_owned()), value.trim())
@@ -313,8 +334,14 @@ mod tests {
         assert!(holds("label.zone in (a, b)", &["b"]) && !holds("label.zone in (a,b)", &[]));
         assert!(holds("label.zone not in (a, b)", &["c"]) && holds("label.zone not in (a)", &[]));
         assert!(holds("kernel >= 6.1", &["6.10.2-amd64"]) && !holds("kernel < 6.1", &["6.10"]));
-        assert!(holds("gpu.model ~ (?i)a100", &["NVIDIA A100-SXM4"]) && holds("node !~ ^x", &["y"]));
+        assert!(
+            holds("gpu.model ~ (?i)a100", &["NVIDIA A100-SXM4"]) && holds("node !~ ^x", &["y"])
+        );
         assert!(holds("label.ssd exists", &["yes"]) && holds("label.ssd missing", &[]));
+        assert!(
+            holds("memory >= 512MiB", &["68719476736"])
+                && !holds("memory > 64GiB", &["68719476736"])
+        );
         assert!(holds("gpu.model = B", &["A", "B"]));
     }
 
@@ -329,16 +356,33 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said() {
-        let errors: Vec<String> = ["kernel", "kernle = 1", "kernel ? 1", "kernel =", "os ~ (", "node in a", "node in (a,)"]
-            .iter()
-            .map(|text| text.parse::<Constraint>().unwrap_err())
-            .collect();
-        assert!(errors[1].contains("unknown attribute") && errors[4].contains("pattern"), "{errors:?}");
+        let errors: Vec<String> = [
+            "kernel",
+            "kernle = 1",
+            "kernel ? 1",
+            "kernel =",
+            "os ~ (",
+            "node in a",
+            "node in (a,)",
+        ]
+        .iter()
+        .map(|text| text.parse::<Constraint>().unwrap_err())
+        .collect();
+        assert!(
+            errors[1].contains("unknown attribute") && errors[4].contains("pattern"),
+            "{errors:?}"
+        );
     }
 
     #[test]
     fn text_survives() {
-        for text in ["kernel >= 6.1", "label.zone in (a, b)", "node !~ ^x", "label.a exists", "arch = x86_64"] {
+        for text in [
+            "kernel >= 6.1",
+            "label.zone in (a, b)",
+            "node !~ ^x",
+            "label.a exists",
+            "arch = x86_64",
+        ] {
             assert_eq!(text.parse::<Constraint>().unwrap().to_string(), text);
         }
     }

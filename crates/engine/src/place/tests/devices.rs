@@ -7,8 +7,11 @@ fn reserved(resources: &Resources, node: &mut NodeOffer) -> Option<String> {
     let reservation = reserve(resources, node)?;
     node.take(&reservation);
     let numa = reservation.numa.map(|index| format!(" numa {index}")).unwrap_or_default();
-    let gpus: Vec<String> =
-        reservation.gpus.iter().map(|hold| format!("{}:{}", hold.index, hold.share.millis())).collect();
+    let gpus: Vec<String> = reservation
+        .gpus
+        .iter()
+        .map(|hold| format!("{}:{}", hold.index, hold.share.millis()))
+        .collect();
     Some(format!("cpus {} gpus {}{numa}", reservation.cpus, gpus.join(",")))
 }
 
@@ -45,9 +48,16 @@ fn own_cores_leave_shared_cores_their_room() {
 #[test]
 fn a_numa_node_is_the_one_asked_for_or_the_fullest_with_room() {
     let mut node = numa_node(1, 8, 2);
-    let on = |wanted, millis| Resources { numa: Some(wanted), memory: Bytes::mib(1024), ..cores(millis) };
+    let on = |wanted, millis| Resources {
+        numa: Some(wanted),
+        memory: Bytes::mib(1024),
+        ..cores(millis)
+    };
     assert_eq!(reserve(&on(NumaRequest::Any, 1000), &node).unwrap().numa, Some(0));
-    assert_eq!(reserved(&on(NumaRequest::Index(1), 1000), &mut node).unwrap(), "cpus  gpus  numa 1");
+    assert_eq!(
+        reserved(&on(NumaRequest::Index(1), 1000), &mut node).unwrap(),
+        "cpus  gpus  numa 1"
+    );
     assert_eq!(reserve(&on(NumaRequest::Any, 1000), &node).unwrap().numa, Some(1));
     assert_eq!(reserve(&on(NumaRequest::Any, 4000), &node).unwrap().numa, Some(0));
     assert_eq!(reserve(&on(NumaRequest::Any, 5000), &node), None, "8 cores, but 4 in each");
@@ -73,9 +83,14 @@ fn gpus_are_of_the_kind_that_is_asked_for() {
     node.gpus[1].model = "Tesla T4".to_owned();
     node.gpus[1].memory = Bytes::mib(16 * 1024);
     node.gpus[0].trouble = Some("xid 79".to_owned());
-    let get = |request| reserve(&gpus(request), &node).map(|r| r.gpus.iter().map(|g| g.index).collect::<Vec<_>>());
+    let get = |request| {
+        reserve(&gpus(request), &node).map(|r| r.gpus.iter().map(|g| g.index).collect::<Vec<_>>())
+    };
     assert_eq!(get(GpuRequest { model: Some("t4".into()), ..GpuRequest::count(1) }), Some(vec![1]));
-    assert_eq!(get(GpuRequest { memory: Bytes::mib(20_000), ..GpuRequest::count(1) }), Some(vec![2]));
+    assert_eq!(
+        get(GpuRequest { memory: Bytes::mib(20_000), ..GpuRequest::count(1) }),
+        Some(vec![2])
+    );
     assert_eq!(get(GpuRequest { memory: Bytes::mib(20_000), ..GpuRequest::count(2) }), None);
     assert_eq!(get(GpuRequest::ids(vec![2, 1])), Some(vec![1, 2]));
     assert_eq!(get(GpuRequest::ids(vec![0])), None, "nobody gets one with an error");
@@ -85,12 +100,17 @@ fn gpus_are_of_the_kind_that_is_asked_for() {
 #[test]
 fn gpus_and_cores_are_next_to_each_other_where_that_is_possible() {
     let mut node = numa_node(1, 8, 2);
-    node.gpus = (0..4).map(|index| GpuOffer { numa: Some(index / 2), ..gpu(index, "A100") }).collect();
+    node.gpus =
+        (0..4).map(|index| GpuOffer { numa: Some(index / 2), ..gpu(index, "A100") }).collect();
     node.gpus[0].used = 1000;
     let two = Resources { gpus: GpuRequest::count(2), ..own(2) };
     assert_eq!(reserved(&two, &mut node.clone()).unwrap(), "cpus 4-5 gpus 2:1000,3:1000");
     let one = Resources { gpus: GpuRequest::count(1), ..own(2) };
-    assert_eq!(reserved(&one, &mut node.clone()).unwrap(), "cpus 0-1 gpus 1:1000", "pairs stay whole");
+    assert_eq!(
+        reserved(&one, &mut node.clone()).unwrap(),
+        "cpus 0-1 gpus 1:1000",
+        "pairs stay whole"
+    );
     let bound = Resources { numa: Some(NumaRequest::Any), ..two };
     assert_eq!(reserved(&bound, &mut node).unwrap(), "cpus 4-5 gpus 2:1000,3:1000 numa 1");
 }

@@ -5,11 +5,15 @@ use proptest::prelude::*;
 
 fn endless(owner: u128, from: u128, count: u128, of: &Shape) -> Vec<Ask> {
     let shape = Arc::new(Shape { project: project(owner), ..of.clone() });
-    (from..from + count).map(|n| Ask { shape: Arc::clone(&shape), ..ask(n, (*shape).clone()) }).collect()
+    (from..from + count)
+        .map(|n| Ask { shape: Arc::clone(&shape), ..ask(n, (*shape).clone()) })
+        .collect()
 }
 
 fn counted(scene: &Scene, plan: &Plan, owner: u128) -> i64 {
-    let is_own = |id: WorkloadId| scene.queue.iter().any(|a| a.workload_id == id && a.shape.project == project(owner));
+    let is_own = |id: WorkloadId| {
+        scene.queue.iter().any(|a| a.workload_id == id && a.shape.project == project(owner))
+    };
     plan.placed.iter().filter(|d| is_own(d.workload_id)).count() as i64
 }
 
@@ -60,7 +64,11 @@ fn the_dominant_resource_counts() {
     queue.extend(endless(2, 3000, 20, &shape(cores(1000))));
     let mut scene = scene(vec![node(1, 16)], queue);
     let plan = place(&mut scene);
-    assert_eq!((counted(&scene, &plan, 1), counted(&scene, &plan, 2)), (8, 15), "until one side is full");
+    assert_eq!(
+        (counted(&scene, &plan, 1), counted(&scene, &plan, 2)),
+        (8, 15),
+        "until one side is full"
+    );
     let first: Vec<u128> = where_to(&plan).iter().take(6).map(|(task, _)| *task / 1000).collect();
     assert_eq!(first, [1, 3, 3, 1, 3, 3], "an eighth of the memory is two sixteenths of the cores");
 }

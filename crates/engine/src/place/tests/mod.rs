@@ -77,7 +77,12 @@ fn numa_node(n: u128, cores: u32, parts: u32) -> NodeOffer {
 }
 
 fn gpu(index: u32, model: &str) -> GpuOffer {
-    GpuOffer { index, model: model.to_owned(), memory: Bytes::mib(40 * 1024), ..GpuOffer::default() }
+    GpuOffer {
+        index,
+        model: model.to_owned(),
+        memory: Bytes::mib(40 * 1024),
+        ..GpuOffer::default()
+    }
 }
 
 fn gpu_node(n: u128, cores: u32, gpus: u32) -> NodeOffer {
@@ -116,7 +121,10 @@ fn scene(nodes: Vec<NodeOffer>, queue: Vec<Ask>) -> Scene {
 
 /// Which task went to which node.
 fn where_to(plan: &Plan) -> Vec<(u128, u128)> {
-    plan.placed.iter().map(|d| (d.workload_id.uuid().as_u128(), d.node_id.uuid().as_u128())).collect()
+    plan.placed
+        .iter()
+        .map(|d| (d.workload_id.uuid().as_u128(), d.node_id.uuid().as_u128()))
+        .collect()
 }
 
 fn held(n: u128, on: &mut NodeOffer, priority: i32, resources: &Resources) -> Held {

@@ -26,7 +26,8 @@ fn any_node(n: u128) -> impl Strategy<Value = NodeOffer> {
                 ..gpu(index, if index % 2 == 0 { "A100" } else { "T4" })
             })
             .collect();
-        node.observed = Observed { cpu: busy, memory: Bytes::new(seen * GIB / 2), disk: Bytes::ZERO };
+        node.observed =
+            Observed { cpu: busy, memory: Bytes::new(seen * GIB / 2), disk: Bytes::ZERO };
         node.about.container_engine = (kind > 6).then(|| "docker".to_owned());
         node.last_given = seconds(given);
         node
@@ -51,7 +52,8 @@ fn any_resources() -> impl Strategy<Value = Resources> {
         1 => Just(Some(NumaRequest::Any)),
         1 => (0u32..3).prop_map(|index| Some(NumaRequest::Index(index))),
     ];
-    let amounts = (prop_oneof![Just(0u32), 1u32..4000, (1u32..5).prop_map(|n| n * 1000)], 0u64..5, 0u64..3);
+    let amounts =
+        (prop_oneof![Just(0u32), 1u32..4000, (1u32..5).prop_map(|n| n * 1000)], 0u64..5, 0u64..3);
     (amounts, 0u8..4, any_gpus(), numa).prop_map(|((millis, memory, disk), kind, gpus, numa)| {
         let exclusive = kind == 0 && millis >= 1000;
         Resources {
@@ -107,87 +109,109 @@ fn any_shape() -> impl Strategy<Value = Shape> {
 /// Asks from a few shapes, so that equal ones meet.
 fn any_queue() -> impl Strategy<Value = Vec<Ask>> {
     let one = (0usize..6, -100i64..0, 0u8..12);
-    (prop::collection::vec(any_shape(), 6), prop::collection::vec(one, 0..24)).prop_map(|(shapes, picks)| {
-        let shapes: Vec<Arc<Shape>> = shapes.into_iter().map(Arc::new).collect();
-        let mut queue: Vec<Ask> = Vec::new();
-        for ((pick, time, kind), n) in picks.into_iter().zip(1000u128..) {
-            let shape = if kind % 2 == 0 { Arc::clone(&shapes[pick]) } else { Arc::new((*shapes[pick]).clone()) };
-            let base = Ask { workload_id: task(n), shape, time_ready: seconds(time), array: None, gang: None };
-            match kind {
-                0 | 1 => queue.push(Ask { array: Some(array(1)), ..base }),
-                2 => {
-                    let missing = u32::from(time % 5 == 0);
-                    for rank in 0..2 + u32::from(pick > 3) - missing {
-                        let gang = Gang { id: array(n), rank, size: 2 + u32::from(pick > 3) };
-                        let workload_id = task(n * 100 + u128::from(rank));
-                        queue.push(Ask { workload_id, gang: Some(gang), ..base.clone() });
+    (prop::collection::vec(any_shape(), 6), prop::collection::vec(one, 0..24)).prop_map(
+        |(shapes, picks)| {
+            let shapes: Vec<Arc<Shape>> = shapes.into_iter().map(Arc::new).collect();
+            let mut queue: Vec<Ask> = Vec::new();
+            for ((pick, time, kind), n) in picks.into_iter().zip(1000u128..) {
+                let shape = if kind % 2 == 0 {
+                    Arc::clone(&shapes[pick])
+                } else {
+                    Arc::new((*shapes[pick]).clone())
+                };
+                let base = Ask {
+                    workload_id: task(n),
+                    shape,
+                    time_ready: seconds(time),
+                    array: None,
+                    gang: None,
+                };
+                match kind {
+                    0 | 1 => queue.push(Ask { array: Some(array(1)), ..base }),
+                    2 => {
+                        let missing = u32::from(time % 5 == 0);
+                        for rank in 0..2 + u32::from(pick > 3) - missing {
+                            let gang = Gang { id: array(n), rank, size: 2 + u32::from(pick > 3) };
+                            let workload_id = task(n * 100 + u128::from(rank));
+                            queue.push(Ask { workload_id, gang: Some(gang), ..base.clone() });
+                        }
                     }
+                    _ => queue.push(base),
                 }
-                _ => queue.push(base),
             }
-        }
-        queue
-    })
+            queue
+        },
+    )
 }
 
 fn any_project() -> impl Strategy<Value = ProjectShare> {
     let limit = || prop::option::weighted(0.3, 0u32..5);
-    (1u32..3, limit(), limit(), limit(), 0u64..3000).prop_map(|(weight, cores, memory, gpus, held)| ProjectShare {
-        weight,
-        quota: Quota {
-            cores: cores.map(|n| Cores::from_millis(n * 1000)),
-            memory: memory.map(|n| Bytes::new(u64::from(n) * GIB)),
-            gpus,
-            tasks: None,
+    (1u32..3, limit(), limit(), limit(), 0u64..3000).prop_map(
+        |(weight, cores, memory, gpus, held)| ProjectShare {
+            weight,
+            quota: Quota {
+                cores: cores.map(|n| Cores::from_millis(n * 1000)),
+                memory: memory.map(|n| Bytes::new(u64::from(n) * GIB)),
+                gpus,
+                tasks: None,
+            },
+            held: Holding { cores: held, ..Holding::default() },
         },
-        held: Holding { cores: held, ..Holding::default() },
-    })
+    )
 }
 
 type Running = (Resources, usize, i32, bool, bool, Option<i64>);
 
 fn any_running() -> impl Strategy<Value = Vec<Running>> {
     let ends = prop::option::of(1i64..100);
-    let one = (any_resources(), 0usize..5, -2i32..1, prop::bool::ANY, prop::bool::weighted(0.2), ends);
+    let one =
+        (any_resources(), 0usize..5, -2i32..1, prop::bool::ANY, prop::bool::weighted(0.2), ends);
     prop::collection::vec(one, 0..12)
 }
 
 pub(super) fn any_scene() -> impl Strategy<Value = Scene> {
     let nodes = (any_node(1), any_node(2), any_node(3), any_node(4), any_node(5));
     let limits = (prop::option::of(0u32..4), 0u32..2, 0u64..120);
-    (nodes, 1usize..6, any_queue(), any_running(), prop::collection::vec(any_project(), 2), limits).prop_map(
-        |((a, b, c, d, e), count, queue, running, projects, (at_once, placed, hold_after))| {
-            let mut nodes = vec![a, b, c, d, e];
-            nodes.truncate(count);
-            let mut held = Vec::new();
-            for ((resources, at, priority, is_preemptible, is_leaving, ends), n) in running.into_iter().zip(1u128..) {
-                let Some(node) = nodes.get_mut(at) else { continue };
-                let Some(reservation) = reserve(&resources, node) else { continue };
-                node.take(&reservation);
-                if n.is_multiple_of(5) {
-                    node.lasting.push(reservation);
-                    continue;
+    (nodes, 1usize..6, any_queue(), any_running(), prop::collection::vec(any_project(), 2), limits)
+        .prop_map(
+            |((a, b, c, d, e), count, queue, running, projects, (at_once, placed, hold_after))| {
+                let mut nodes = vec![a, b, c, d, e];
+                nodes.truncate(count);
+                let mut held = Vec::new();
+                for ((resources, at, priority, is_preemptible, is_leaving, ends), n) in
+                    running.into_iter().zip(1u128..)
+                {
+                    let Some(node) = nodes.get_mut(at) else { continue };
+                    let Some(reservation) = reserve(&resources, node) else { continue };
+                    node.take(&reservation);
+                    if n.is_multiple_of(5) {
+                        node.lasting.push(reservation);
+                        continue;
+                    }
+                    held.push(Held {
+                        workload_id: task(n),
+                        node_id: node.id,
+                        priority,
+                        is_preemptible,
+                        is_leaving,
+                        time_started: seconds(-i64::try_from(n).unwrap()),
+                        ends_by: ends.map(seconds),
+                        reservation,
+                    });
                 }
-                held.push(Held {
-                    workload_id: task(n),
-                    node_id: node.id,
-                    priority,
-                    is_preemptible,
-                    is_leaving,
-                    time_started: seconds(-(n as i64)),
-                    ends_by: ends.map(seconds),
-                    reservation,
-                });
-            }
-            Scene {
-                now: Timestamp::EPOCH,
-                queue,
-                nodes,
-                projects: (1u128..).map(project).zip(projects).collect(),
-                arrays: [(array(1), ArrayRoom { at_once, placed })].into(),
-                held,
-                settings: Settings { hold_after: Span::from_secs(hold_after), ..Settings::default() },
-            }
-        },
-    )
+                Scene {
+                    now: Timestamp::EPOCH,
+                    queue,
+                    nodes,
+                    projects: (1u128..).map(project).zip(projects).collect(),
+                    arrays: [(array(1), ArrayRoom { at_once, placed })].into(),
+                    held,
+                    kept: Vec::new(),
+                    settings: Settings {
+                        hold_after: Span::from_secs(hold_after),
+                        ..Settings::default()
+                    },
+                }
+            },
+        )
 }

@@ -58,7 +58,10 @@ fn preferences_come_before_the_strategy_but_not_before_room() {
     let mut shape = shape(cores(2000));
     shape.rules.prefer = vec!["label.zone = z0".parse().unwrap(), "node != n4".parse().unwrap()];
     let queue = many(10, 4, &shape);
-    assert_eq!(nodes_of(&place(&mut scene(vec![node(1, 8), node(2, 2), node(4, 2)], queue))), [2, 1, 4, 1]);
+    assert_eq!(
+        nodes_of(&place(&mut scene(vec![node(1, 8), node(2, 2), node(4, 2)], queue))),
+        [2, 1, 4, 1]
+    );
 }
 
 #[test]
@@ -73,7 +76,11 @@ fn together_and_apart_see_what_is_placed_in_the_same_pass() {
     let mut queue = vec![ask(10, near.clone()), ask(11, far)];
     queue.extend(many(20, 3, &db));
     let plan = place(&mut scene(vec![node(1, 4), node(2, 4)], queue));
-    assert_eq!(where_to(&plan), [(20, 1), (10, 1), (21, 2)], "10 waits for its tag, 11 is of another project");
+    assert_eq!(
+        where_to(&plan),
+        [(20, 1), (10, 1), (21, 2)],
+        "10 waits for its tag, 11 is of another project"
+    );
 }
 
 #[test]
@@ -110,19 +117,24 @@ fn priority_goes_before_share_and_share_before_age() {
 
 #[test]
 fn quotas_are_hard_and_let_what_does_not_touch_them_pass() {
-    let gpus = |count| Resources { gpus: GpuRequest::count(count), memory: Bytes::mib(10), ..cores(1000) };
-    let mut scene = scene(vec![gpu_node(1, 8, 4)], vec![
-        ask(10, shape(gpus(2))),
-        ask(11, shape(gpus(2))),
-        ask(12, shape(gpus(1))),
-        ask(13, shape(cores(0))),
-        ask(14, shape(cores(1000))),
-        ask(15, shape(cores(1000))),
-    ]);
+    let gpus =
+        |count| Resources { gpus: GpuRequest::count(count), memory: Bytes::mib(10), ..cores(1000) };
+    let mut scene = scene(
+        vec![gpu_node(1, 8, 4)],
+        vec![
+            ask(10, shape(gpus(2))),
+            ask(11, shape(gpus(2))),
+            ask(12, shape(gpus(1))),
+            ask(13, shape(cores(0))),
+            ask(14, shape(cores(1000))),
+            ask(15, shape(cores(1000))),
+        ],
+    );
     let quota = Quota { gpus: Some(3), cores: Some(Cores::from_millis(3000)), ..Quota::default() };
     scene.projects.insert(project(1), ProjectShare { quota, ..ProjectShare::default() });
     let before = scene.clone();
-    let placed: Vec<u128> = where_to(&place(&mut scene)).into_iter().map(|(task, _)| task).collect();
+    let placed: Vec<u128> =
+        where_to(&place(&mut scene)).into_iter().map(|(task, _)| task).collect();
     assert_eq!(placed, [10, 12, 13, 14]);
     let told = |n| explain(before.clone(), task(n)).unwrap().queue;
     let text: Vec<String> = told(11).iter().chain(&told(15)).map(ToString::to_string).collect();
@@ -148,7 +160,9 @@ fn an_array_runs_as_many_at_once_as_it_says() {
 fn gang_of(size: u32, from: u128, resources: &Resources) -> Vec<Ask> {
     let one = shape(resources.clone());
     let seat = |rank| Some(Gang { id: array(7), rank, size });
-    (0..size).map(|rank| Ask { gang: seat(rank), ..ask(from + u128::from(rank), one.clone()) }).collect()
+    (0..size)
+        .map(|rank| Ask { gang: seat(rank), ..ask(from + u128::from(rank), one.clone()) })
+        .collect()
 }
 
 #[test]

@@ -22,7 +22,12 @@ struct Running {
 
 impl World {
     fn new(nodes: Vec<NodeOffer>) -> World {
-        World { scene: scene(nodes, Vec::new()), running: BTreeMap::new(), step: 0, next: 1_000_000 }
+        World {
+            scene: scene(nodes, Vec::new()),
+            running: BTreeMap::new(),
+            step: 0,
+            next: 1_000_000,
+        }
     }
 
     fn submit(&mut self, shape: Shape) -> WorkloadId {
@@ -38,7 +43,14 @@ impl World {
         let plan = place(&mut self.scene);
         let placed: Vec<WorkloadId> = plan.placed.iter().map(|d| d.workload_id).collect();
         for Decision { workload_id, node_id, reservation } in plan.placed {
-            let owner = self.scene.queue.iter().find(|ask| ask.workload_id == workload_id).unwrap().shape.project;
+            let owner = self
+                .scene
+                .queue
+                .iter()
+                .find(|ask| ask.workload_id == workload_id)
+                .unwrap()
+                .shape
+                .project;
             let ends = self.step + length(workload_id);
             self.running.insert(workload_id, Running { owner, node_id, reservation, ends });
         }
@@ -47,7 +59,11 @@ impl World {
         let (step, nodes) = (self.step, &mut self.scene.nodes);
         self.running.retain(|_, run| {
             if run.ends <= step {
-                nodes.iter_mut().find(|node| node.id == run.node_id).unwrap().give_back(&run.reservation);
+                nodes
+                    .iter_mut()
+                    .find(|node| node.id == run.node_id)
+                    .unwrap()
+                    .give_back(&run.reservation);
             }
             run.ends > step
         });
@@ -58,6 +74,11 @@ impl World {
         }
         placed
     }
+}
+
+/// How long a task runs: from one step to so many, by its number.
+fn steps(id: WorkloadId, longest: i64) -> i64 {
+    1 + i64::try_from(id.uuid().as_u128()).unwrap().rem_euclid(longest)
 }
 
 proptest! {
@@ -73,7 +94,7 @@ proptest! {
         let nodes: Vec<NodeOffer> = sizes.iter().zip(1u128..).map(|(cores, n)| node(n, *cores)).collect();
         let largest = sizes.iter().max().unwrap() * 1000;
         let mut world = World::new(nodes);
-        let length = |id: WorkloadId| 1 + (id.uuid().as_u128() as i64).rem_euclid(longest);
+        let length = |id: WorkloadId| steps(id, longest);
         let arrive = |world: &mut World| (0..40u128).for_each(|n| {
             world.submit(Shape { project: project(1 + n % owners), ..shape(cores(millis)) });
         });
@@ -97,7 +118,7 @@ proptest! {
     #[test]
     fn several_large_ones_come_one_after_the_other(longest in 1i64..5, large in 2usize..5) {
         let mut world = World::new(vec![node(1, 4), node(2, 4)]);
-        let length = |id: WorkloadId| 1 + (id.uuid().as_u128() as i64).rem_euclid(longest);
+        let length = |id: WorkloadId| steps(id, longest);
         let mut left: Vec<WorkloadId> = Vec::new();
         for step in 0..(4 + longest) * (large as i64 + 1) {
             world.scene.queue.retain(|ask| left.contains(&ask.workload_id));
@@ -145,6 +166,45 @@ fn a_held_node_takes_only_what_does_not_delay_the_holder() {
 }
 
 #[test]
+fn a_queue_may_be_decided_in_parts() {
+    let mut nodes = vec![node(1, 4), node(2, 4)];
+    let runs = [
+        held(50, &mut nodes[0], 0, &cores(4000)),
+        Held { is_preemptible: false, ..held(51, &mut nodes[1], 0, &cores(2000)) },
+    ];
+    let urgent = |n| ask(n, Shape { priority: 1, ..shape(cores(1000)) });
+    let mut scene = scene(nodes, vec![urgent(9), waiting(10, cores(4000))]);
+    scene.held = runs.to_vec();
+    let first = place(&mut scene);
+    assert_eq!((where_to(&first), first.holds.len()), (vec![(9, 2)], 1));
+    assert_eq!(first.holds[0].workload_id, task(10));
+    scene.queue = vec![ask(20, shape(cores(1000))), urgent(21)];
+    assert_eq!(
+        where_to(&place(&mut scene)),
+        [(21, 2)],
+        "kept from 20, but not from a higher priority"
+    );
+    scene.queue = vec![urgent(22)];
+    let victims: Vec<_> = place(&mut scene).preempt.iter().map(|p| p.victim).collect();
+    assert_eq!(victims, [task(50)]);
+    scene.queue = vec![urgent(23)];
+    assert_eq!(place(&mut scene).preempt, [], "it was asked once");
+}
+
+#[test]
+fn who_can_push_others_away_holds_no_second_node() {
+    let mut nodes = vec![node(1, 4), node(2, 4)];
+    let runs = [
+        held(50, &mut nodes[0], -1, &cores(4000)),
+        Held { is_preemptible: false, ..held(51, &mut nodes[1], 0, &cores(3000)) },
+    ];
+    let mut scene = scene(nodes, vec![waiting(10, cores(4000)), ask(11, shape(cores(1000)))]);
+    scene.held = runs.to_vec();
+    let plan = place(&mut scene);
+    assert_eq!((plan.preempt.len(), plan.holds.len(), where_to(&plan)), (1, 1, vec![(11, 2)]));
+}
+
+#[test]
 fn short_work_may_use_the_time_until_the_holder_can_start() {
     let mut node = node(1, 4);
     let mut runs = vec![held(50, &mut node, 0, &cores(2000)), held(51, &mut node, 0, &cores(1000))];
@@ -154,7 +214,8 @@ fn short_work_may_use_the_time_until_the_holder_can_start() {
         let shape = Shape { timeout: Some(Span::from_secs(timeout)), ..shape(cores(500)) };
         ask(n, shape)
     };
-    let queue = vec![waiting(10, cores(4000)), timed(20, 601), timed(21, 600), timed(22, 30), timed(23, 5)];
+    let queue =
+        vec![waiting(10, cores(4000)), timed(20, 601), timed(21, 600), timed(22, 30), timed(23, 5)];
     let mut scene = scene(vec![node], queue);
     scene.held = runs;
     let plan = place(&mut scene);
@@ -199,7 +260,8 @@ fn every_reason_is_said_with_its_numbers() {
     wish.rules.node = Some("other".parse().unwrap());
     wish.rules.selector.insert("rack".to_owned(), "r1".to_owned());
     wish.rules.selector.insert("zone".to_owned(), "z7".to_owned());
-    wish.rules.constraints = vec!["kernel >= 6.9".parse().unwrap(), "label.ssd exists".parse().unwrap()];
+    wish.rules.constraints =
+        vec!["kernel >= 6.9".parse().unwrap(), "label.ssd exists".parse().unwrap()];
     wish.rules.together = vec!["web".to_owned(), "api".to_owned()];
     wish.rules.apart = vec!["db".to_owned()];
     wish.needs_engine = true;
@@ -210,8 +272,33 @@ fn every_reason_is_said_with_its_numbers() {
     let mut text = first.clone();
     text.extend(second.filter(|reason| !first.contains(reason)));
     wish.resources = Resources { gpus: GpuRequest::count(5), ..own(5) };
-    text.extend(reasons(&wish, &offer).into_iter().map(|r| r.to_string()).filter(|r| !first.contains(r)));
+    text.extend(
+        reasons(&wish, &offer).into_iter().map(|r| r.to_string()).filter(|r| !first.contains(r)),
+    );
     let kept = Reason::HeldFor { workload_id: task(1), expected: Some(seconds(0)) };
     text.push(kept.to_string());
-    insta::assert_snapshot!(text.join("\n"));
+    insta::assert_snapshot!(text.join("\n"), @r"
+    it asks for node `other`
+    label rack is missing, it asks for `r1`
+    label zone is `z1`, it asks for `z7`
+    it asks for `kernel >= 6.9`, the node has `6.1`
+    it asks for `label.ssd exists`, of which the node tells nothing
+    it runs in a container, and no container engine answers there
+    the node is stale
+    the node is cordoned: disk swap
+    asks for 5 cores, the node has 4 in all (4 free)
+    asks for 8GiB of memory, the node has 4GiB in all (4GiB free)
+    asks for 2GiB of disk, the node has 1GiB in all (1GiB free)
+    asks for 5 cores of its own and 8GiB of memory of one NUMA node; nearest is 0, of which 2 of 2 cores and 2GiB of 2GiB are free
+    2 of 4 GPUs are free, asks for 3; `train` holds the rest; GPU 2 is set aside: xid 79
+    it wants to be beside something tagged `web` or `api`, nothing of that is there
+    it wants to be apart from what is tagged `db`, and that is there
+    it asks for NUMA node 7, the node has 0, 1
+    it asks for GPU 1, of which 0 of 1000 parts are free and 1000 are asked for; `train` holds the rest
+    it asks for GPU 2, which is set aside: xid 79
+    it asks for GPU 9, the node has none of that number
+    asks for 5 cores of its own, the node has 4 in all (4 free)
+    asks for 5 GPUs, the node has 4 in all (2 free)
+    the room is kept for 00000000-0000-0000-0000-000000000001, which has waited longer and can start at 1970-01-01T00:00:00.000000Z; a timeout that ends before that would fit
+    ");
 }
