@@ -48,40 +48,37 @@ pub(super) fn way<'s>(
     lower.sort_by_key(|held| {
         (Reverse(held.is_leaving), held.priority, Reverse(held.time_started), held.workload_id)
     });
-    let asked = &shape.resources;
-    let mut after = node.sketch(asked);
     let mut gone: Vec<&'s Held> = Vec::new();
-    let mut fits = reserve(asked, &after).is_some();
     for held in lower {
-        if fits {
+        if fits_without(shape, node, &gone) {
             break;
         }
-        after.outlive(&held.reservation);
         gone.push(held);
-        fits = reserve(asked, &after).is_some();
     }
-    if !fits {
+    if !fits_without(shape, node, &gone) {
         return None;
     }
-    let (mut leaving, chosen): (Vec<&'s Held>, Vec<&'s Held>) =
-        gone.into_iter().partition(|held| held.is_leaving);
-    let mut victims = Vec::new();
-    for held in chosen.into_iter().rev() {
-        let mut kept = after.clone();
-        kept.take(&held.reservation);
-        if reserve(asked, &kept).is_some() {
-            after = kept;
-        } else {
-            victims.push(held);
+    for at in (0..gone.len()).rev().filter(|at| !gone[*at].is_leaving).collect::<Vec<usize>>() {
+        let spared = gone.remove(at);
+        if !fits_without(shape, node, &gone) {
+            gone.insert(at, spared);
         }
     }
-    leaving.extend(&victims);
+    let victims: Vec<&'s Held> =
+        gone.iter().copied().filter(|held| !held.is_leaving).rev().collect();
     Some(Way {
         at,
         highest: victims.iter().map(|held| held.priority).max().unwrap_or(i32::MIN),
         victims: victims.iter().map(|held| held.workload_id).collect(),
-        leaving: leaving.iter().map(|held| &held.reservation).collect(),
+        leaving: gone.iter().map(|held| &held.reservation).collect(),
     })
+}
+
+/// Whether it fits when these are gone, and with them what they were measured to use.
+fn fits_without(shape: &Shape, node: &NodeOffer, gone: &[&Held]) -> bool {
+    let mut after = node.sketch(&shape.resources);
+    gone.iter().for_each(|held| after.outlive(&held.reservation));
+    reserve(&shape.resources, &after).is_some()
 }
 
 /// Whether the amounts suffice when all of them are gone; what they measure may go with them.

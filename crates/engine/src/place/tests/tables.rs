@@ -220,6 +220,23 @@ fn lower_preemptible_work_gives_way_the_fewest_lowest_and_youngest() {
 }
 
 #[test]
+fn who_is_spared_keeps_the_memory_it_was_seen_to_use() {
+    let mut nodes = vec![gpu_node(1, 2, 2)];
+    let memory = |mib| Resources { memory: Bytes::mib(mib), ..cores(0) };
+    let gpus = |count| GpuRequest::count(count);
+    let holders = vec![
+        held(51, &mut nodes[0], -1, &Resources { gpus: gpus(1), ..cores(0) }),
+        held(52, &mut nodes[0], -1, &memory(512)),
+    ];
+    nodes[0].observed.memory = Bytes::mib(1024);
+    let wanted = Resources { gpus: gpus(2), ..memory(1536) };
+    let mut scene = scene(nodes, vec![ask(10, shape(wanted))]);
+    scene.held = holders;
+    let victims: Vec<_> = place(&mut scene).preempt.iter().map(|p| p.victim).collect();
+    assert_eq!(victims, [task(51), task(52)], "both: one has the GPU, the other the memory");
+}
+
+#[test]
 fn room_that_is_made_is_kept_for_whom_it_was_made() {
     let mut nodes = vec![node(1, 4)];
     let mut victim = held(50, &mut nodes[0], 0, &cores(3000));

@@ -166,6 +166,35 @@ fn a_held_node_takes_only_what_does_not_delay_the_holder() {
 }
 
 #[test]
+fn a_holder_gets_its_node_after_smaller_ones_were_refused() {
+    let fresh = ask(20, Shape { project: project(2), ..shape(cores(1000)) });
+    let mut scene = scene(vec![node(1, 4)], vec![waiting(10, cores(4000)), fresh]);
+    let held = Holding { cores: 1000, ..Holding::default() };
+    scene.projects.insert(project(1), ProjectShare { held, ..ProjectShare::default() });
+    assert_eq!(
+        where_to(&place(&mut scene)),
+        [(10, 1)],
+        "the other project holds less and asks first"
+    );
+}
+
+#[test]
+fn as_much_of_another_kind_does_not_take_room_that_is_made() {
+    let mut nodes = vec![gpu_node(1, 2, 2)];
+    nodes[0].gpus[1].model = "Tesla T4".to_owned();
+    let of = |model: &str, millis| Resources {
+        gpus: GpuRequest { model: Some(model.to_owned()), ..GpuRequest::count(1) },
+        ..cores(millis)
+    };
+    let victim = held(50, &mut nodes[0], 0, &of("a100", 0));
+    let urgent = ask(10, Shape { priority: 1, ..shape(of("a100", 2000)) });
+    let mut scene = scene(nodes, vec![urgent, ask(20, shape(of("t4", 2000)))]);
+    scene.held = vec![victim];
+    let plan = place(&mut scene);
+    assert_eq!((where_to(&plan), plan.preempt.len()), (Vec::new(), 1));
+}
+
+#[test]
 fn a_queue_may_be_decided_in_parts() {
     let mut nodes = vec![node(1, 4), node(2, 4)];
     let runs = [
