@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hostler_base::notify::Notifier;
+use hostler_model::Bytes;
 
 use crate::http::HttpConfig;
 use crate::standalone::Standalone;
@@ -40,6 +41,10 @@ pub struct AgentConfig {
     pub standalone: Option<Standalone>,
     /// Serve the local HTTP API.
     pub http: Option<HttpConfig>,
+    /// The most that agent and shims should write to disk in a day.
+    pub write_budget: Option<Bytes>,
+    /// The link to the servers is paid for by what it carries.
+    pub is_metered: bool,
     /// How long stopping in good order may take altogether.
     pub stop_grace: Duration,
     /// Who is told when the agent supervises, and that it still does.
@@ -58,6 +63,8 @@ impl AgentConfig {
             on_stop: OnStop::Leave,
             standalone: None,
             http: None,
+            write_budget: None,
+            is_metered: false,
             stop_grace: Duration::from_secs(20),
             notifier: Notifier::silent(),
         }

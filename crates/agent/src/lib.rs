@@ -39,7 +39,10 @@ mod session;
 mod status;
 mod streams;
 mod supervisor;
+mod thrift;
 mod usage;
+mod writes;
+mod zone;
 
 mod agent;
 
@@ -47,3 +50,4 @@ pub use self::http::HttpConfig;
 pub use agent::{AgentError, run};
 pub use config::{AgentConfig, OnStop};
 pub use standalone::Standalone;
+pub use thrift::prepare_process;

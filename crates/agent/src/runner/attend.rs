@@ -22,6 +22,7 @@ use super::settle::{self, Settled};
 use super::{Ended, RunExited, Shared, StartError, Started};
 use crate::rundir::Request;
 use crate::wire::{self, Command, EXEC_FDS, Event, StartOrder};
+use crate::writes::{BLOCK, What};
 
 /// How often an order that was lost on its way is sent again.
 const ATTEMPTS: u32 = 5;
@@ -143,7 +144,10 @@ impl Attendant {
         let prepare = move || settle::prepare(&shared.runs, &shared.spares, &request);
         let prepared = tokio::task::spawn_blocking(prepare).await;
         let outcome = match prepared {
-            Ok(Ok(())) => self.give_order().await,
+            Ok(Ok(())) => {
+                self.shared.count(What::Records, BLOCK);
+                self.give_order().await
+            }
             Ok(Err(e)) => Err(e),
             Err(e) => Err(StartError::Prepare(io::Error::other(e))),
         };
@@ -220,6 +224,7 @@ impl Attendant {
                 }
                 Some(Event::Exited(exit)) => self.end(exit, self.started.clone()).await,
                 Some(Event::Output) => self.output.send_modify(|count| *count += 1),
+                Some(Event::Wrote(bytes)) => self.shared.count(What::Output, bytes),
                 Some(Event::ExecEnded(_) | Event::ExecRefused(_) | Event::Unknown) => {}
                 None if self.is_over => return,
                 None => match self.look().await {

@@ -1,6 +1,8 @@
 //! What a run uses, read by the agent itself: from its cgroups where they count it, else by adding up
-//! what `/proc` says of its processes. A handful of small files for each run.
+//! what `/proc` says of its processes. A handful of small files for each run, and a single one for a run
+//! that has done nothing since it was last looked at.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,70 +33,114 @@ pub struct Usage {
 impl Runner {
     /// What a live run uses; `None` when it is not running here.
     pub async fn usage(&self, run_id: RunId) -> Option<Usage> {
-        let shared = self.shared().clone();
-        blocking(move || Ok(look(&shared, run_id))).await.ok().flatten()
+        self.usages_of(vec![(run_id, None)]).await.into_iter().next().map(|(_, usage)| usage)
     }
 
     /// The same of every live run.
     pub async fn usages(&self) -> Vec<(RunId, Usage)> {
-        self.usages_of(self.live()).await
+        self.usages_of(self.live().into_iter().map(|run| (run, None)).collect()).await
     }
 
-    /// The same of several runs, in one go.
-    pub async fn usages_of(&self, runs: Vec<RunId>) -> Vec<(RunId, Usage)> {
+    /// The same of several runs, in one go. Of a run that has used no processor time since an earlier
+    /// look nothing else is read: it has done nothing.
+    pub async fn usages_of(&self, runs: Vec<(RunId, Option<Usage>)>) -> Vec<(RunId, Usage)> {
         let shared = self.shared().clone();
         let look = move || {
-            let each = |run_id| Some((run_id, look(&shared, run_id)?));
+            let everybody = OnceCell::new();
+            let each = |(run_id, earlier): (RunId, Option<Usage>)| {
+                let record = record_of(&shared, run_id)?;
+                Some((run_id, Measured::new(&record, &everybody).usage(earlier)?))
+            };
             Ok(runs.into_iter().filter_map(each).collect())
         };
         blocking(look).await.unwrap_or_default()
     }
 }
 
-fn look(shared: &Shared, run_id: RunId) -> Option<Usage> {
+fn record_of(shared: &Shared, run_id: RunId) -> Option<Arc<StartedRecord>> {
     let known = match shared.live().get(&run_id) {
         Some(handle) if handle.ended.is_none() => handle.record.clone(),
         _ => return None,
     };
-    let record = match known {
-        Some(record) => record,
-        None => {
-            let path = shared.runs.join(run_id.to_string());
-            let record = Arc::new(settle::record_at(&path).ok().flatten()?);
-            shared.live().get_mut(&run_id)?.record = Some(record.clone());
-            record
-        }
-    };
-    measure(&record)
+    if let Some(record) = known {
+        return Some(record);
+    }
+    let path = shared.runs.join(run_id.to_string());
+    let record = Arc::new(settle::record_at(&path).ok().flatten()?);
+    shared.live().get_mut(&run_id)?.record = Some(record.clone());
+    Some(record)
 }
 
-fn measure(record: &StartedRecord) -> Option<Usage> {
-    let dirs: Vec<&Path> = record.cgroup_dirs().collect();
-    let group = record.cgroup.as_deref().map(Path::new);
-    let first = |names: &[&str]| {
-        let files = dirs.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
-        files.map(|file| number(&file)).find_map(|found| found)
-    };
-    let cpu = group.map(|dir| cgroup::number_after(&dir.join("cpu.stat"), "usage_usec "));
-    let memory = first(&["memory.current", "memory.usage_in_bytes"]);
-    let peak = first(&["memory.peak", "memory.max_usage_in_bytes"]);
-    let pids = first(&["pids.current"]);
-    let io = group.and_then(|dir| read_io(&dir.join("io.stat")));
-    let pressure = group.and_then(|dir| read_pressure(&dir.join("memory.pressure")));
+/// A run that is being looked at.
+struct Measured<'a> {
+    record: &'a StartedRecord,
+    /// Its cgroup of version 2.
+    group: Option<&'a Path>,
+    /// Read once for all runs that have no cgroup.
+    everybody: &'a OnceCell<proc::Family>,
+    processes: OnceCell<Vec<u32>>,
+}
 
-    let is_counted = memory.is_some() && pids.is_some() && io.is_some() && cpu.is_some();
-    let added = if is_counted { Added::default() } else { add_up(group, record.shim_pid)? };
-    let memory = memory.unwrap_or(added.memory);
-    let (io_read, io_written) = io.unwrap_or((added.io_read, added.io_written));
-    Some(Usage {
-        cpu: cpu.filter(|micros| *micros > 0).map_or(added.cpu, Duration::from_micros),
-        memory: Bytes::new(memory),
-        memory_peak: Bytes::new(peak.unwrap_or(added.peak).max(memory)),
-        pids: pids.map_or(added.threads, |pids| u32::try_from(pids).unwrap_or(u32::MAX)),
-        io_read: Bytes::new(io_read),
-        io_written: Bytes::new(io_written),
-        memory_pressure: pressure,
-    })
+impl<'a> Measured<'a> {
+    fn new(record: &'a StartedRecord, everybody: &'a OnceCell<proc::Family>) -> Measured<'a> {
+        let group = record.cgroup.as_deref().map(Path::new);
+        Measured { record, group, everybody, processes: OnceCell::new() }
+    }
+
+    fn processes(&self) -> &[u32] {
+        self.processes.get_or_init(|| match self.group {
+            Some(dir) => cgroup::processes(dir),
+            None => {
+                self.everybody.get_or_init(proc::Family::read).descendants(self.record.shim_pid)
+            }
+        })
+    }
+
+    fn cpu(&self) -> Duration {
+        let counted =
+            self.group.map(|dir| cgroup::number_after(&dir.join("cpu.stat"), "usage_usec "));
+        if let Some(micros) = counted.filter(|micros| *micros > 0) {
+            return Duration::from_micros(micros);
+        }
+        let ticks = |pid: &u32| proc::stat(*pid).map_or(0, |stat| stat.cpu_ticks);
+        let sum: u64 = self.processes().iter().map(ticks).sum();
+        Duration::from_millis(sum * 1000 / rustix::param::clock_ticks_per_second().max(1))
+    }
+
+    /// `None` when there are no processes any more.
+    fn usage(&self, earlier: Option<Usage>) -> Option<Usage> {
+        let cpu = self.cpu();
+        if let Some(earlier) = earlier.filter(|earlier| earlier.cpu == cpu) {
+            return Some(Usage {
+                memory_pressure: earlier.memory_pressure.map(|_| 0.0),
+                ..earlier
+            });
+        }
+        let dirs: Vec<&Path> = self.record.cgroup_dirs().collect();
+        let first = |names: &[&str]| {
+            let files = dirs.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
+            files.map(|file| number(&file)).find_map(|found| found)
+        };
+        let memory = first(&["memory.current", "memory.usage_in_bytes"]);
+        let peak = first(&["memory.peak", "memory.max_usage_in_bytes"]);
+        let pids = first(&["pids.current"]);
+        let io = self.group.and_then(|dir| read_io(&dir.join("io.stat")));
+        let pressure = self.group.and_then(|dir| read_pressure(&dir.join("memory.pressure")));
+
+        let is_counted = memory.is_some() && pids.is_some() && io.is_some();
+        let added = if is_counted { Added::default() } else { add_up(self.processes())? };
+        let memory = memory.unwrap_or(added.memory);
+        let (io_read, io_written) = io.unwrap_or((added.io_read, added.io_written));
+        Some(Usage {
+            cpu,
+            memory: Bytes::new(memory),
+            memory_peak: Bytes::new(peak.unwrap_or(added.peak).max(memory)),
+            pids: pids.map_or(added.threads, |pids| u32::try_from(pids).unwrap_or(u32::MAX)),
+            io_read: Bytes::new(io_read),
+            io_written: Bytes::new(io_written),
+            memory_pressure: pressure,
+        })
+    }
 }
 
 fn number(file: &PathBuf) -> Option<u64> {
@@ -127,7 +173,6 @@ fn parse_pressure(text: &str) -> Option<f32> {
 /// Sums over processes.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Added {
-    cpu: Duration,
     memory: u64,
     peak: u64,
     threads: u32,
@@ -136,22 +181,15 @@ struct Added {
 }
 
 /// `None` when there are no processes any more.
-fn add_up(group: Option<&Path>, shim_pid: u32) -> Option<Added> {
-    let pids = match group {
-        Some(dir) => cgroup::processes(dir),
-        None => proc::descendants(shim_pid),
-    };
+fn add_up(processes: &[u32]) -> Option<Added> {
     let mut added = Added::default();
-    for pid in pids {
+    for pid in processes {
         let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok();
         let Some(status) = read("status") else { continue };
         added.add_status(&status);
         let io = read("io").unwrap_or_default();
         added.io_read += after(&io, "read_bytes:");
         added.io_written += after(&io, "write_bytes:");
-        let ticks = proc::stat(pid).map_or(0, |stat| stat.cpu_ticks);
-        let per_second = rustix::param::clock_ticks_per_second().max(1);
-        added.cpu += Duration::from_millis(ticks * 1000 / per_second);
     }
     (added.threads > 0).then_some(added)
 }

@@ -8,6 +8,7 @@
 
 mod agent;
 mod bare;
+mod edge;
 mod exec;
 mod exits;
 mod fake;
@@ -20,5 +21,6 @@ mod output;
 mod session;
 mod soak;
 mod stop;
+mod storm;
 mod support;
 mod survive;
