@@ -138,22 +138,25 @@ impl Attendant {
         }
     }
 
-    /// Starts the run and attends to it until it is over.
+    /// Starts the run and attends to it until it is over. What the start takes is not kept for as long
+    /// as the run lives.
     pub async fn start(mut self, request: Request) {
+        match Box::pin(self.begin(request)).await {
+            Ok(shim) => self.attend(shim).await,
+            Err(e) => self.answer(Reply::NotStarted(e)).await,
+        }
+    }
+
+    async fn begin(&mut self, request: Request) -> Result<Shim, StartError> {
         let shared = self.shared.clone();
         let prepare = move || settle::prepare(&shared.runs, &shared.spares, &request);
-        let prepared = tokio::task::spawn_blocking(prepare).await;
-        let outcome = match prepared {
+        match tokio::task::spawn_blocking(prepare).await {
             Ok(Ok(())) => {
                 self.shared.count(What::Records, BLOCK);
                 self.give_order().await
             }
             Ok(Err(e)) => Err(e),
             Err(e) => Err(StartError::Prepare(io::Error::other(e))),
-        };
-        match outcome {
-            Ok(shim) => self.attend(shim).await,
-            Err(e) => self.answer(Reply::NotStarted(e)).await,
         }
     }
 
@@ -168,7 +171,7 @@ impl Attendant {
     /// Attends to a run whose shim lives, as soon as that answers.
     pub async fn search(mut self) {
         self.reply = None;
-        if let Some(shim) = self.look().await {
+        if let Some(shim) = Box::pin(self.look()).await {
             self.attend(shim).await;
         }
     }
@@ -227,7 +230,7 @@ impl Attendant {
                 Some(Event::Wrote(bytes)) => self.shared.count(What::Output, bytes),
                 Some(Event::ExecEnded(_) | Event::ExecRefused(_) | Event::Unknown) => {}
                 None if self.is_over => return,
-                None => match self.look().await {
+                None => match Box::pin(self.look()).await {
                     Some(again) => shim = again,
                     None => return,
                 },

@@ -3,6 +3,9 @@
 //! less and less often, down to once in two minutes, and only at its processor time, so that a node full
 //! of sleepers sleeps too; where many runs are new at once they are taken up a few at a time.
 //!
+//! This is what wakes an agent that has nothing else to do, so afterwards it gives back the program text
+//! that it ran through.
+//!
 //! The same pass watches memory against its limit: above nine tenths of it the workload's status says
 //! so, until it is below eight tenths again.
 
@@ -20,6 +23,7 @@ use hostler_model::{Bytes, PlacementId, RunId, Timestamp, UsageSample};
 use crate::facts::{self, text};
 use crate::runner::{Runner, Usage};
 use crate::supervisor::{ServiceView, Supervisor};
+use crate::sys;
 use ring::Ring;
 
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_secs(10);
@@ -97,6 +101,7 @@ impl Observer {
             drop(services);
             let usages = self.runner.usages_of(due).await;
             let alarms = self.sample(usages, &mut before, &mut watches);
+            sys::give_back_text();
             for (placement, warning) in alarms {
                 if self.supervisor.warn_of_memory(placement, warning).await.is_err() {
                     return;
