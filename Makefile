@@ -9,10 +9,10 @@ ARGS ?=
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help up test build web lint fmt gen docs bench deb test-vm
+.PHONY: help up test build web lint fmt gen docs bench deb test-vm check-arm64
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: build ## Build and start Hostler here: server, agent, dashboard (Ctrl-C stops it)
 	@exec $(TARGET)/debug/hostler up --data-dir $(DATA) $(ARGS)
@@ -55,3 +55,6 @@ deb: ## Build the Debian package into target/deb (PROFILE=dev: quickly)
 
 test-vm: ## Test the package on a Debian machine with systemd, in QEMU (some minutes)
 	@scripts/test-vm
+
+check-arm64: ## Check that the whole binary compiles for 64-bit ARM, where that target is installed
+	@scripts/check-arm64

@@ -4,14 +4,23 @@
 //   node web/e2e/dashboard.mjs BASE_URL NAME/PASSWORD [SCREENSHOT_FOLDER]
 //
 // With a setup code the first admin is made (name and password from HOSTLER_E2E_NAME and
-// HOSTLER_E2E_PASSWORD). Ends with 0 when everything was seen, 1 with the reason otherwise.
+// HOSTLER_E2E_PASSWORD). The workload is applied with the command line that HOSTLER_E2E_CLI names,
+// and by the page itself where there is none. Ends with 0 when everything was seen, 1 with the reason
+// otherwise.
 
+import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 import { launch, must, openPage } from "./browser.mjs";
 
 const SAID = "hello-from-browser";
+const KEPT = {
+  name: "kept",
+  mode: "forever",
+  command: ["sh", "-c", "echo hello-from-kept; while :; do echo tick; sleep 1; done"],
+  tags: ["demo"],
+};
 
 export async function walk(base, credential, folder) {
   if (folder) await mkdir(folder, { recursive: true });
@@ -22,6 +31,7 @@ export async function walk(base, credential, folder) {
     await enter(page, base, credential, shot);
     await seeNode(page, shot);
     await runTask(page, shot);
+    await keepWorkload(page, shot);
     await leave(page, shot);
     must(complaints.length === 0, `the browser complained: ${complaints.join("; ")}`);
   } catch (error) {
@@ -85,6 +95,73 @@ async function runTask(page, shot) {
   await panel.getByRole("log").getByText(SAID, { exact: true }).waitFor();
   await page.getByRole("row").filter({ hasText: SAID }).getByText("Completed").first().waitFor();
   await shot("tasks");
+}
+
+/** Applies a workload from outside of what the page shows. */
+function apply(page) {
+  const cli = process.env.HOSTLER_E2E_CLI;
+  if (cli === undefined)
+    return page.evaluate(async ({ name, ...spec }) => {
+      const who = await (await fetch("/api/v1/whoami")).json();
+      const headers = { "x-hostler-csrf": who.csrfToken, "content-type": "application/json" };
+      const address = `/api/v1/projects/default/workloads/${name}`;
+      const body = JSON.stringify(spec);
+      const response = await fetch(address, { method: "PUT", headers, body });
+      if (!response.ok) throw new Error(await response.text());
+    }, KEPT);
+  return new Promise((resolve, reject) => {
+    const words = ["workload", "apply", "-f", "-"];
+    const child = execFile(cli, words, (error, _, said) =>
+      error ? reject(new Error(`${error.message}\n${said}`)) : resolve(),
+    );
+    child.stdin.end(JSON.stringify(KEPT));
+  });
+}
+
+async function keepWorkload(page, shot) {
+  await page.getByRole("link", { name: "Workloads", exact: true }).click();
+  await page.getByRole("heading", { name: "Workloads", level: 1 }).waitFor();
+  await page.getByText("Live", { exact: true }).waitFor();
+  await shot("workloads-before");
+  await apply(page);
+  const row = page.getByRole("row").filter({ hasText: KEPT.name });
+  await row.getByText("Running", { exact: true }).waitFor();
+  await row.getByText("1/1").waitFor();
+  await shot("workloads");
+  await row.getByRole("link", { name: KEPT.name, exact: true }).click();
+  const shown = page.getByRole("article", { name: `Workload ${KEPT.name}` });
+  const log = shown.getByRole("log");
+  await log.getByText("hello-from-kept", { exact: true }).waitFor();
+  await log.getByText("tick", { exact: true }).nth(1).waitFor();
+  await shown.getByRole("region", { name: "Runs" }).getByText("Running").waitFor();
+  await shown.getByRole("region", { name: "Spec" }).getByText("mode: forever").waitFor();
+
+  await shown.getByRole("searchbox").fill("^hello");
+  await log.getByText("tick", { exact: true }).first().waitFor({ state: "detached" });
+  await log.getByText("hello-from-kept", { exact: true }).waitFor();
+  await shown.getByRole("button", { name: "Show everything" }).click();
+  await log.getByText("tick", { exact: true }).nth(2).waitFor();
+  await shot("workload");
+
+  await shown.getByRole("button", { name: "Stop", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: `Stop ${KEPT.name}?` });
+  await dialog.getByText(`hostler workload stop ${KEPT.name}`).waitFor();
+  await dialog.getByRole("button", { name: "Stop workload" }).click();
+  const placements = shown.getByRole("region", { name: "Placements" });
+  await placements.getByText("Stopped", { exact: true }).waitFor();
+  await log.getByText(/run 1 ended/).waitFor();
+  await shown
+    .getByRole("region", { name: "Runs" })
+    .getByText(/stopped/)
+    .waitFor();
+  await shown.getByRole("button", { name: "Start", exact: true }).waitFor();
+  await shot("workload-stopped");
+
+  await page.getByRole("link", { name: "Nodes", exact: true }).click();
+  await page.getByRole("row").filter({ hasText: "Online" }).first().getByRole("link").click();
+  const here = page.getByRole("region", { name: "Workloads here" });
+  await here.getByRole("link", { name: KEPT.name, exact: true }).waitFor();
+  await shot("node");
 }
 
 async function leave(page, shot) {

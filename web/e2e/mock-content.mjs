@@ -115,7 +115,25 @@ export function seedNodes(isFresh) {
         memory: memory * GIB,
         swap: 0,
         numa: [],
-        disks: [],
+        disks: [
+          {
+            mount: "/",
+            device: "/dev/nvme0n1p2",
+            filesystem: "ext4",
+            size: 931 * GIB,
+            available: (931 - 180 - 40 * index) * GIB,
+          },
+        ],
+        temperatures: [{ sensor: "coretemp Package id 0", celsius: 48 + 3 * index, critical: 100 }],
+        diskHealth: [
+          {
+            device: "nvme0",
+            kind: "nvme",
+            model: "980 PRO",
+            lifeUsed: 4 + 30 * index,
+            celsius: 41,
+          },
+        ],
         addresses: [`10.20.0.${11 + index}`],
         cgroup: "v2",
         gpus:
@@ -133,6 +151,8 @@ export function seedNodes(isFresh) {
         uptimeSeconds: 86_400 * (3 + index),
         runsActive: Math.round(cpuRatio * 7),
         agentMemory: 18 * 2 ** 20,
+        temperature: 48 + 3 * index,
+        writes: { today: (12 + index) * 2 ** 20, budget: 256 * 2 ** 20 },
       },
       agentVersion: "0.1.0",
       generation: 12,

@@ -1,6 +1,7 @@
-// The mock's world: nodes, tasks and their output, what happened to them, and who listens.
+// The mock's world: nodes, tasks, workloads and their output, what happened to them, and who listens.
 
 import { seedNodes, seedTasks, uuid7 } from "./mock-content.mjs";
+import { seedWorkloads } from "./mock-services.mjs";
 
 const HISTORY = 500;
 
@@ -33,6 +34,7 @@ export function makeWorld(isFresh) {
     projects: isFresh ? projects.slice(0, 1) : projects,
     nodes: new Map(seedNodes(isFresh).map((node) => [node.id, node])),
     tasks: new Map((isFresh ? [] : seedTasks()).map((task) => [task.id, task])),
+    workloads: new Map((isFresh ? [] : seedWorkloads()).map((one) => [one.id, one])),
     output: new Map(),
     sequence: 1000,
     history: [],
@@ -169,4 +171,27 @@ export function beat(world) {
       task.chatter[(world.output.get(task.id).length - task.output.length) % task.chatter.length];
     write(world, task, "stdout", `${line}\n`);
   }
+}
+
+/** What a handler returns that answers by itself. */
+export const STREAMING = Symbol("streaming");
+
+export function listOrWatch({ world, query, response }, topic, items) {
+  if (query.get("watch") !== "true") return { items, watchCursor: String(world.sequence) };
+  const since = Number(query.get("cursor"));
+  const oldest = world.history[0]?.cursor ?? world.sequence + 1;
+  if (since + 1 < oldest && since < world.sequence)
+    throw new Refusal(
+      410,
+      "cursor-gone",
+      "the cursor points before what is kept",
+      "list again from the start",
+    );
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.write(": hello\n\n");
+  const watcher = { topic, response };
+  for (const entry of world.history) if (entry.cursor > since) tell(watcher, entry);
+  world.watchers.add(watcher);
+  response.on("close", () => world.watchers.delete(watcher));
+  return STREAMING;
 }

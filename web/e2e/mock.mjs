@@ -16,11 +16,13 @@ import {
   find,
   finish,
   later,
+  listOrWatch,
   makeWorld,
   Refusal,
   setStatus,
-  tell,
+  STREAMING,
 } from "./mock-world.mjs";
+import { beatWorkloads, WORKLOAD_ROUTES } from "./mock-workloads.mjs";
 
 const usage =
   "usage: node e2e/mock.mjs [--port N] [--fresh]   (--fresh: nothing set up yet, code SETUP-CODE)";
@@ -37,7 +39,10 @@ export async function startMock({ port = 0, isFresh = false } = {}) {
     answer(world, request, response).catch((error) => refuse(response, error));
   });
   await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
-  const pulse = setInterval(() => beat(world), 2000);
+  const pulse = setInterval(() => {
+    beat(world);
+    beatWorkloads(world);
+  }, 2000);
   return {
     address: `http://127.0.0.1:${server.address().port}`,
     world,
@@ -82,8 +87,6 @@ async function answer(world, request, response) {
   }
   throw new Refusal(404, "no-such-route", `there is no ${url.pathname}`, "see /openapi.json");
 }
-
-const STREAMING = Symbol("streaming");
 
 async function readBody(request) {
   const parts = [];
@@ -176,6 +179,7 @@ function openSession({ world, response }, name) {
 }
 
 const ROUTES = [
+  ...WORKLOAD_ROUTES,
   [
     "GET",
     /^\/version$/,
@@ -412,26 +416,6 @@ const ROUTES = [
     },
   ],
 ];
-
-function listOrWatch({ world, query, response }, topic, items) {
-  if (query.get("watch") !== "true") return { items, watchCursor: String(world.sequence) };
-  const since = Number(query.get("cursor"));
-  const oldest = world.history[0]?.cursor ?? world.sequence + 1;
-  if (since + 1 < oldest && since < world.sequence)
-    throw new Refusal(
-      410,
-      "cursor-gone",
-      "the cursor points before what is kept",
-      "list again from the start",
-    );
-  response.writeHead(200, { "content-type": "text/event-stream" });
-  response.write(": hello\n\n");
-  const watcher = { topic, response };
-  for (const entry of world.history) if (entry.cursor > since) tell(watcher, entry);
-  world.watchers.add(watcher);
-  response.on("close", () => world.watchers.delete(watcher));
-  return STREAMING;
-}
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const argv = process.argv.slice(2);

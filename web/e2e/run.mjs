@@ -82,6 +82,104 @@ const cases = {
     await why.getByText("hostler task explain train-classifier").waitFor();
   },
 
+  async "workloads are found by state, tag, node and word, and the address keeps it"({
+    page,
+    mock,
+  }) {
+    await login(page, mock.address, "admin");
+    await page.getByRole("link", { name: "Workloads", exact: true }).click();
+    const row = (name) => page.getByRole("row").filter({ hasText: name });
+    await row("shop-front").getByText("Healthy").waitFor();
+    await page.getByRole("link", { name: /^Backoff/ }).click();
+    await row("shop-front").waitFor({ state: "detached" });
+    await row("thumbnails").getByText("exit code 1").waitFor();
+    await page.getByRole("link", { name: "All", exact: true }).click();
+    await page.getByLabel("Node", { exact: true }).selectOption("stall-3");
+    await row("shop-front").waitFor({ state: "detached" });
+    await page.getByLabel("Tag", { exact: true }).selectOption("ops");
+    await row("nightly-backup").getByText(/^in /).waitFor();
+    await page.reload();
+    await row("nightly-backup").waitFor();
+    must((await row("shop-front").count()) === 0, "the address does not keep the filter");
+    await page.keyboard.press("/");
+    await page.keyboard.type("no such thing");
+    await page.getByText("No workload matches.").waitFor();
+    await page.getByRole("link", { name: "Show all" }).click();
+    await row("shop-front").getByRole("link", { name: "shop-front" }).click();
+    await page.getByRole("article", { name: "Workload shop-front" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("heading", { name: "Workloads", level: 1 }).waitFor();
+    const focused = await page.evaluate(() => document.activeElement?.id);
+    must(focused === "workload-shop-front", `the focus is on ${focused}`);
+  },
+
+  async "a viewer sees a workload and its output, but no verbs"({ page, mock }) {
+    await login(page, mock.address, "vera");
+    await page.goto(`${mock.address}/#/projects/default/workloads/shop-front`);
+    const shown = page.getByRole("article");
+    const log = shown.getByRole("log");
+    await log.getByText("Output is missing here: 2 KiB could not be kept").waitFor();
+    await log.getByText(/run 1 ended: out of memory/).waitFor();
+    for (const name of ["Start", "Stop", "Restart", "Remove"])
+      must((await shown.getByRole("button", { name }).count()) === 0, `a viewer may ${name}`);
+    await shown.getByRole("img", { name: /^Processor: .* at most, limit|^Processor:/ }).waitFor();
+    await shown.getByRole("button", { name: "Pause" }).click();
+    await shown.getByText("Paused", { exact: true }).waitFor();
+    const held = await log.getByText("saddles").count();
+    await shown.getByRole("button", { name: "Follow" }).click();
+    await log.getByText("saddles").nth(held).waitFor();
+    await shown.getByRole("searchbox").fill("(");
+    await shown.getByRole("alert").getByText("this is not a regular expression").waitFor();
+    await shown.getByRole("searchbox").fill("timeout");
+    await log.getByText("basket").first().waitFor({ state: "detached" });
+    await log.getByText("upstream catalogue").first().waitFor();
+    await shown.getByText("hostler workload logs shop-front -f --grep timeout").waitFor();
+    await shown.getByRole("button", { name: "Explain" }).click();
+    await shown.getByText("It is on 2 of 2 nodes.").waitFor();
+  },
+
+  async "a refusal is shown with what to do next, and what is gone is said to be"({ page, mock }) {
+    await login(page, mock.address, "admin");
+    await page.goto(`${mock.address}/#/projects/default/workloads/catalogue`);
+    const shown = page.getByRole("article");
+    await shown.getByRole("button", { name: "Restart" }).click();
+    for (const session of mock.world.sessions.values()) session.role = "viewer";
+    const dialog = page.getByRole("dialog", { name: "Restart catalogue?" });
+    await dialog.getByRole("button", { name: "Restart workload" }).click();
+    await dialog.getByRole("alert").getByText("this needs the role user").waitFor();
+    await dialog.getByRole("alert").getByText("ask an admin of the project").waitFor();
+    for (const session of mock.world.sessions.values()) session.role = "admin";
+    await dialog.getByRole("button", { name: "Restart workload" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await shown.getByRole("log").getByText("run 2 began").waitFor();
+
+    await page.reload();
+    await shown.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("button", { name: "Remove workload" }).click();
+    const row = page.getByRole("row").filter({ hasText: "/srv/catalogue/serve" });
+    await row.getByText("Removing").waitFor();
+    await row.waitFor({ state: "detached" });
+    await page.goto(`${mock.address}/#/projects/default/workloads/catalogue`);
+    await page.getByRole("alert").getByText("there is no workload `catalogue`").waitFor();
+    await page.getByRole("link", { name: "All workloads" }).click();
+    await page.getByRole("heading", { name: "Workloads", level: 1 }).waitFor();
+  },
+
+  async "a workload's output that breaks off goes on without a hole"({ page, mock }) {
+    await login(page, mock.address, "admin");
+    await page.goto(`${mock.address}/#/projects/default/workloads/catalogue`);
+    const log = page.getByRole("log");
+    await log.getByText("compacted").nth(1).waitFor();
+    mock.world.readers.forEach(({ response }) => response.destroy());
+    await log.getByText("compacted").nth(2).waitFor();
+    const shown = await log.locator(".line").count();
+    const [workload] = [...mock.world.workloads.values()].filter(
+      ({ name }) => name === "catalogue",
+    );
+    must(shown <= workload.lines.length, "a line is there twice");
+    must((await log.getByText("answered").count()) >= 2, "lines are missing");
+  },
+
   async "streams that drop are taken up again, also where the cursor is gone"({ page, mock }) {
     await login(page, mock.address, "admin");
     const { world } = mock;

@@ -1,5 +1,5 @@
 // Pictures of every page from the mock, light and dark, wide and narrow, for looking at:
-// `node e2e/shots.mjs FOLDER`. With `--docs` only the picture that the documentation shows.
+// `node e2e/shots.mjs FOLDER`. With `--docs` only the pictures that the documentation shows.
 
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -8,7 +8,7 @@ import { launch, openPage } from "./browser.mjs";
 import { startMock } from "./mock.mjs";
 
 const SIZES = { wide: { width: 1360, height: 860 }, narrow: { width: 390, height: 800 } };
-const DOCS = fileURLToPath(new URL("../../docs/images/dashboard.png", import.meta.url));
+const DOCS = fileURLToPath(new URL("../../docs/images/", import.meta.url));
 
 async function login(page, address) {
   await page.goto(address);
@@ -60,6 +60,19 @@ async function every(browser, folder) {
       await page.getByText("Resources, placement and environment").click();
       await shot("submit");
       await page.keyboard.press("Escape");
+      await show(page, mock.address, "#/projects/default/workloads", "shop-front");
+      await shot("workloads");
+      await show(page, mock.address, "#/projects/default/workloads/shop-front", "basket");
+      await page.getByRole("img", { name: /^Memory/ }).waitFor();
+      await shot("workload");
+      await page.screenshot({
+        path: `${folder}/workload-whole-${size}-${colorScheme}.png`,
+        fullPage: true,
+      });
+      await show(page, mock.address, "#/projects/default/workloads/embeddings", "lacks the label");
+      await shot("workload-pending");
+      await show(page, mock.address, "#/projects/render-farm/workloads", "No workloads yet");
+      await shot("workloads-none");
       await page.goto(`${mock.address}/#/nodes`);
       await page.getByText("paddock").waitFor();
       await shot("nodes");
@@ -84,7 +97,11 @@ async function forDocs(browser) {
   await page.getByRole("link", { name: "build-renderd" }).click();
   await page.getByRole("log").getByText("io/tiff.o").first().waitFor();
   await page.mouse.move(800, 40);
-  await page.screenshot({ path: DOCS });
+  await page.screenshot({ path: `${DOCS}dashboard.png` });
+  await show(page, mock.address, "#/projects/default/workloads/shop-front", "basket");
+  await page.getByRole("img", { name: /^Memory/ }).waitFor();
+  await page.getByRole("log").getByText("saddles").first().waitFor();
+  await page.screenshot({ path: `${DOCS}workload.png` });
   await context.close();
   await mock.stop();
 }

@@ -65,6 +65,7 @@ impl SimulatedNode {
             session_epoch: 1,
             applied_generation: 0,
             facts_json: serde_json::to_string(&facts(&self.name))?,
+            ..v1::Hello::default()
         };
         talk.send(Out::Hello(hello)).await?;
         let mut inbound = link.session(ReceiverStream::new(queue)).await?.into_inner();

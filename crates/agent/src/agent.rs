@@ -5,9 +5,10 @@
 //! left, and wishes begin to come: from the session, which dials out, or from the directory. Without a
 //! server the agent does all it did before: it supervises what its ledger says.
 //!
-//! Stopping: the local socket closes, the session ends politely, the supervisor finishes what it has
-//! begun to write, the ledger closes. Runs go on, unless the configuration says otherwise. None of this
-//! is needed for correctness: an agent may be killed at any time.
+//! Stopping: the HTTP API closes, the session ends politely, the supervisor finishes what it has begun to
+//! write, the ledger closes, and with it the local socket, which tells to the last how far it is. Runs
+//! go on, unless the configuration says otherwise. None of this is needed for correctness: an agent may
+//! be killed at any time.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -28,10 +29,12 @@ use crate::ledger::{self, Opened, Writer};
 use crate::local::Local;
 use crate::runner::{self, Runner, RunnerError};
 use crate::session::{self, Session};
-use crate::standalone::{self, DirectorySource, Hangups, Plan, Standalone};
+use crate::standalone::{self, DirectorySource, Hangups, Plan, Standalone, Trace};
 use crate::status::Status;
 use crate::supervisor::{self, Supervisor, Wishes};
+use crate::thrift::Thrift;
 use crate::usage::Observer;
+use crate::writes::Tally;
 use crate::{http, join, output, rundir};
 
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +48,16 @@ pub enum AgentError {
         .0.display()
     )]
     Joined(PathBuf),
+    #[error(
+        "{} belongs to an agent without a server; run that with `hostler agent up --standalone DIR`, or give another --data-dir",
+        .0.display()
+    )]
+    Alone(PathBuf),
+    #[error(
+        "an agent without a server runs in {path}; stop it with `hostler agent shutdown --data-dir {path}`, or give another --data-dir",
+        path = .0.display()
+    )]
+    AloneRuns(PathBuf),
     /// Nothing runs yet, and the files do not say what should.
     #[error("the workload files in {} cannot be used", directory.display())]
     Files { directory: PathBuf, report: Report },
@@ -133,6 +146,13 @@ fn open(
     clock: &Clock,
 ) -> Result<(Source, Opened), AgentError> {
     let Some(config) = standalone else {
+        match standalone::trace(data_dir) {
+            Trace::Running => return Err(AgentError::AloneRuns(data_dir.to_owned())),
+            Trace::Left if !Identity::exists(data_dir) => {
+                return Err(AgentError::Alone(data_dir.to_owned()));
+            }
+            Trace::Left | Trace::None => {}
+        }
         let identity = Identity::load(data_dir)?;
         let opened = ledger::open(data_dir, identity.node.node_id, clock.now())?;
         return Ok((Source::Server(Box::new(identity)), opened));
@@ -162,6 +182,7 @@ async fn start(
     join::prepare_data_dir(&data_dir).map_err(AgentError::DataDir)?;
     let boot_id = rundir::boot_id().map_err(AgentError::BootId)?;
     let status = Arc::new(Status::default());
+    status.set_on_stop(config.on_stop);
     let (source, opened) = open(&data_dir, config.standalone, &clock)?;
     if let Source::Server(identity) = &source {
         status.set_certificate_expires(identity.certificate.time_expires);
@@ -184,7 +205,9 @@ async fn start(
         output: output::Limits::default(),
         containers: config.containers,
     };
+    let tally = Arc::new(Tally::open(&data_dir, config.write_budget, clock.clone()));
     let (runner, exits) = Runner::start(runner_config).await?;
+    runner.count_into(tally.clone());
     let (node_id, node) = source.node();
     tracing::info!(%node, %node_id, held = opened.state.held.len(), "agent started");
 
@@ -195,7 +218,9 @@ async fn start(
         supervisor_tasks.token(),
         clock.clone(),
         status.clone(),
-    );
+        tally.clone(),
+    )
+    .alone(matches!(source, Source::Directory(_)));
     let supervisor = Supervisor::start(
         supervisor::Parts {
             state: opened.state,
@@ -231,8 +256,15 @@ async fn start(
         clock: clock.clone(),
         runner: runner.clone(),
         supervisor: supervisor.clone(),
+        tally: tally.clone(),
     };
+    let thrift =
+        Thrift { clock: clock.clone(), runner: runner.clone(), supervisor: supervisor.clone() };
     let background = shutdown.tasks(Phase::Sessions);
+    let last = shutdown.tasks(Phase::Store);
+    let (kept, stopping) = (tally.clone(), last.token());
+    last.spawn("writes", OnError::Log, async move { kept.keep(stopping).await });
+    background.spawn_until_cancelled("thrift", OnError::Log, thrift.run());
     background.spawn_until_cancelled("usage", OnError::Log, observer.run());
     background.spawn_until_cancelled("housekeeping", OnError::Log, housekeeper.run());
     background.spawn_until_cancelled(
@@ -258,6 +290,8 @@ async fn start(
                 runner: runner.clone(),
                 status: status.clone(),
                 boot_id,
+                is_metered: config.is_metered,
+                tally: tally.clone(),
             });
             session_tasks.spawn("session", OnError::Shutdown, session.run());
             None
@@ -286,13 +320,14 @@ async fn start(
         runner,
         directory,
         ready: is_ready,
+        tally,
+        is_metered: config.is_metered,
     });
-    let listeners = shutdown.tasks(Phase::Listeners);
     Local::new(door.clone())
-        .start(&data_dir, &listeners)
+        .start(&data_dir, &shutdown.tasks(Phase::Store))
         .map_err(|source| AgentError::Local { path: data_dir.clone(), source })?;
     if let Some(listening) = http {
-        http::serve(listening, door, &listeners);
+        http::serve(listening, door, &shutdown.tasks(Phase::Listeners));
     }
     Ok(Started { status, supervisor })
 }

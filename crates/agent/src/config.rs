@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hostler_base::notify::Notifier;
+use hostler_model::Bytes;
 
 use crate::container::ContainerConfig;
 use crate::http::HttpConfig;
@@ -43,6 +44,10 @@ pub struct AgentConfig {
     pub http: Option<HttpConfig>,
     /// What the node's container engine may be used for.
     pub containers: ContainerConfig,
+    /// The most that agent and shims should write to disk in a day.
+    pub write_budget: Option<Bytes>,
+    /// The link to the servers is paid for by what it carries.
+    pub is_metered: bool,
     /// How long stopping in good order may take altogether.
     pub stop_grace: Duration,
     /// Who is told when the agent supervises, and that it still does.
@@ -62,6 +67,8 @@ impl AgentConfig {
             standalone: None,
             http: None,
             containers: ContainerConfig::default(),
+            write_budget: None,
+            is_metered: false,
             stop_grace: Duration::from_secs(20),
             notifier: Notifier::silent(),
         }

@@ -1,15 +1,18 @@
 //! Housekeeping: now and then the output that the node keeps is packed and brought within its bounds.
+//! Packing writes; when the day's write budget is used up it waits for another day.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hostler_base::Clock;
-use hostler_model::{LogPolicy, PlacementId};
+use hostler_model::{Bytes, LogPolicy, PlacementId};
 
 use crate::output::{Keeper, KeptWorkload};
 use crate::runner::Runner;
 use crate::supervisor::Supervisor;
+use crate::writes::{Tally, What};
 
 const FIRST_AFTER: Duration = Duration::from_secs(60);
 const EVERY: Duration = Duration::from_secs(600);
@@ -18,6 +21,7 @@ pub(crate) struct Housekeeper {
     pub clock: Clock,
     pub runner: Runner,
     pub supervisor: Supervisor,
+    pub tally: Arc<Tally>,
 }
 
 impl Housekeeper {
@@ -57,8 +61,10 @@ impl Housekeeper {
             })
             .collect();
         let now = self.clock.now();
-        let pass = self.runner.apart(move || Keeper::default().pass(&kept, now)).await;
+        let keeper = keeper(self.tally.is_saving());
+        let pass = self.runner.apart(move || keeper.pass(&kept, now)).await;
         if let Some(pass) = pass {
+            self.tally.count(What::Packing, pass.compressed.bytes_after);
             for problem in &pass.problems {
                 tracing::warn!(problem, "output could not be tidied");
             }
@@ -70,4 +76,9 @@ impl Housekeeper {
             );
         }
     }
+}
+
+fn keeper(is_saving: bool) -> Keeper {
+    let usual = Keeper::default();
+    if is_saving { Keeper { pack_at_most: Bytes::ZERO, ..usual } } else { usual }
 }

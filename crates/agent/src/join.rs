@@ -23,6 +23,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use crate::identity::{Identity, IdentityError, NodeRecord};
+use crate::standalone::{self, Trace};
 
 const PATH: &str = "/api/v1/join";
 const PORT: u16 = 7443;
@@ -37,7 +38,7 @@ pub struct JoinRequest {
     pub server: String,
     pub name: Name,
     pub data_dir: PathBuf,
-    /// Replace an identity that is there already.
+    /// Replace an identity that is there already, and leave behind what ran without a server.
     pub is_forced: bool,
 }
 
@@ -56,6 +57,18 @@ pub enum JoinError {
         .0.display()
     )]
     AlreadyJoined(PathBuf),
+    #[error(
+        "an agent without a server runs in {path}; join with another --data-dir, or stop it first with \
+         `hostler agent shutdown --data-dir {path}`",
+        path = .0.display()
+    )]
+    StandaloneRuns(PathBuf),
+    #[error(
+        "{} is of an agent without a server (`hostler agent up --standalone`); join with another \
+         --data-dir, or with `--force` to give up what it ran: what still runs of it is stopped",
+        .0.display()
+    )]
+    StandaloneLeft(PathBuf),
     #[error("`{0}` is not an address of a server; write for example https://hostler.example:7443")]
     Address(String),
     #[error("{address} cannot be reached; is the server running, and does a firewall allow it?")]
@@ -134,8 +147,13 @@ struct Problem {
 
 /// Joins and stores the identity.
 pub async fn join(request: JoinRequest, clock: &Clock) -> Result<Joined, JoinError> {
-    if !request.is_forced && Identity::exists(&request.data_dir) {
-        return Err(JoinError::AlreadyJoined(request.data_dir));
+    let has_joined = Identity::exists(&request.data_dir);
+    match standalone::trace(&request.data_dir) {
+        Trace::Running => return Err(JoinError::StandaloneRuns(request.data_dir)),
+        _ if request.is_forced => {}
+        _ if has_joined => return Err(JoinError::AlreadyJoined(request.data_dir)),
+        Trace::Left => return Err(JoinError::StandaloneLeft(request.data_dir)),
+        Trace::None => {}
     }
     let address = host_and_port(&request.server)?;
     let key = NodeKey::generate().map_err(JoinError::Key)?;

@@ -7,8 +7,8 @@
 //! at a growing interval until they are durable or the agent stops; nothing else is written in the
 //! meantime and so nothing else happens. A person sees it in the log once a minute and in the local
 //! status. A ledger with a bad frame was put aside by `base`; the agent goes on with what precedes it
-//! and learns the rest again from the server, which re-sends everything after the generation that the
-//! agent still knows.
+//! and learns the rest again: from the server, which re-sends everything after the generation that the
+//! agent still knows, or from the workload files, and from what runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,11 +21,14 @@ use hostler_model::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::status::Status;
+use crate::writes::{self, Tally, What};
 
 /// A smaller file is never rewritten.
 const COMPACT_BYTES: u64 = 4 * 1024 * 1024;
 /// How much larger than right after its last rewriting it may become.
 const COMPACT_FACTOR: u64 = 4;
+/// The same, while as little as possible is written.
+const COMPACT_FACTOR_SAVING: u64 = 16;
 const RETRY_MIN: Duration = Duration::from_millis(200);
 const RETRY_MAX: Duration = Duration::from_secs(15);
 const COMPLAIN_EVERY: Duration = Duration::from_secs(60);
@@ -59,7 +62,7 @@ pub(crate) fn open(
                 kept_as = %kept_as.display(),
                 offset,
                 applied = %state.applied,
-                "ledger was damaged and put aside, the rest is learned again from the server"
+                "ledger was damaged and put aside, the rest is learned again"
             );
             Some(kept_as)
         }
@@ -72,9 +75,16 @@ pub(crate) struct Writer {
     ledger: Ledger<Record>,
     /// Size right after the last rewriting.
     compacted: u64,
+    /// Something is written that is not durable yet.
+    has_jotted: bool,
     clock: Clock,
     token: CancellationToken,
     status: Arc<Status>,
+    tally: Arc<Tally>,
+    /// Size up to which the tally knows.
+    counted: u64,
+    /// No server is ever told anything.
+    is_alone: bool,
 }
 
 impl Writer {
@@ -85,16 +95,42 @@ impl Writer {
         token: CancellationToken,
         clock: Clock,
         status: Arc<Status>,
+        tally: Arc<Tally>,
     ) -> Writer {
-        Writer { ledger: Ledger::start(journal, tasks), compacted: 0, clock, token, status }
+        let ledger = Ledger::start(journal, tasks);
+        Writer {
+            compacted: 0,
+            has_jotted: false,
+            counted: ledger.size().bytes,
+            is_alone: false,
+            ledger,
+            clock,
+            token,
+            status,
+            tally,
+        }
     }
 
-    /// Returns when the records are durable, however long that takes.
+    /// For an agent that no server is told of.
+    pub fn alone(self, is_alone: bool) -> Writer {
+        Writer { is_alone, ..self }
+    }
+
+    /// Returns when the records are durable, with all that were jotted before, however long that takes.
+    /// When the day's write budget is used up, records that may wait are durable only later.
     pub async fn write(&mut self, records: Vec<Record>) -> Result<(), Stopped> {
+        if self.is_worth_waiting(&records) && self.ledger.jot(records.clone()).await.is_ok() {
+            return Ok(());
+        }
         let mut backoff = Backoff::new(RETRY_MIN, RETRY_MAX, Duration::ZERO);
         let mut complained = None;
         loop {
-            let error = match self.ledger.append(records.clone()).await {
+            let outcome = match records.is_empty() {
+                true if !self.has_jotted => return Ok(()),
+                true => self.ledger.sync().await,
+                false => self.ledger.append(records.clone()).await,
+            };
+            let error = match outcome {
                 Ok(()) => break,
                 Err(ledger::Error::Closed) => return Err(Stopped),
                 Err(error) => error,
@@ -118,18 +154,47 @@ impl Writer {
             tracing::info!("ledger can be written again");
             self.status.set_ledger_problem(None);
         }
+        self.has_jotted = false;
+        let size = self.ledger.size().bytes;
+        self.tally.count(What::Ledger, writes::blocks(self.counted, size));
+        self.counted = size;
         Ok(())
+    }
+
+    fn is_worth_waiting(&self, records: &[Record]) -> bool {
+        !self.has_jotted
+            && !records.is_empty()
+            && self.tally.is_saving()
+            && writes::may_wait(records, self.is_alone)
+    }
+
+    /// Returns when the records are where the death of the agent does not reach them, though that of
+    /// the machine does until the next `write`. Where they cannot be jotted they are written.
+    pub async fn jot(&mut self, records: Vec<Record>) -> Result<(), Stopped> {
+        match self.ledger.jot(records.clone()).await {
+            Ok(()) => {
+                self.has_jotted = true;
+                Ok(())
+            }
+            Err(ledger::Error::Closed) => Err(Stopped),
+            Err(_) => self.write(records).await,
+        }
     }
 
     /// Rewrites the ledger when it has grown far beyond what the state needs.
     pub async fn compact_if_grown(&mut self, state: &AgentState) {
         let bytes = self.ledger.size().bytes;
-        if bytes <= COMPACT_BYTES || bytes <= self.compacted.saturating_mul(COMPACT_FACTOR) {
+        let factor = if self.tally.is_saving() { COMPACT_FACTOR_SAVING } else { COMPACT_FACTOR };
+        if bytes <= COMPACT_BYTES
+            || bytes <= self.compacted.max(COMPACT_BYTES / 4).saturating_mul(factor)
+        {
             return;
         }
         match self.ledger.rewrite(state.compacted()).await {
             Ok(()) => {
                 self.compacted = self.ledger.size().bytes;
+                self.tally.count(What::Ledger, writes::blocks(0, self.compacted));
+                self.counted = self.compacted;
                 tracing::debug!(before = bytes, after = self.compacted, "ledger rewritten");
             }
             Err(ledger::Error::Closed) => {}
@@ -195,7 +260,8 @@ mod tests {
         let tasks = shutdown.tasks(Phase::Store);
         let opened = open(folder.path(), node(), NOW).unwrap();
         let status = Arc::new(Status::default());
-        let mut writer = Writer::start(opened.journal, &tasks, tasks.token(), clock, status);
+        let tally = Arc::new(Tally::open(folder.path(), None, clock.clone()));
+        let mut writer = Writer::start(opened.journal, &tasks, tasks.token(), clock, status, tally);
         let mut state = opened.state;
         for n in 0..5 {
             let accepted = Record::Accepted {
@@ -214,6 +280,46 @@ mod tests {
         shutdown.run(Duration::from_secs(10)).await;
         let again = open(folder.path(), node(), NOW).unwrap();
         assert_eq!(again.state, state);
+    }
+
+    #[tokio::test]
+    async fn a_used_up_budget_saves_syncs_and_loses_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::system();
+        let shutdown = Shutdown::new(clock.clone());
+        let tasks = shutdown.tasks(Phase::Store);
+        let opened = open(folder.path(), node(), NOW).unwrap();
+        let status = Arc::new(Status::default());
+        let budget = Some(hostler_model::Bytes::new(8192));
+        let tally = Arc::new(Tally::open(folder.path(), budget, clock.clone()));
+        let token = tasks.token();
+        let mut writer = Writer::start(opened.journal, &tasks, token, clock, status, tally.clone());
+        let accepted = |generation: u64| Record::Accepted {
+            generation: Generation::from_u64(generation),
+            assignments: vec![assignment(1, 1)],
+        };
+        let acknowledged = Record::Acknowledged {
+            run: RunId::from_uuid(Uuid::from_u128(1)),
+            generation: Generation::FIRST,
+        };
+        writer.write(vec![accepted(1)]).await.unwrap();
+        writer.write(vec![acknowledged.clone()]).await.unwrap();
+        assert_eq!(writer.ledger.size().commits, 2, "within the budget everything is synced");
+        assert_eq!(tally.by_what()[0], (What::Ledger, 8192), "by the blocks that were touched");
+        assert!(tally.is_saving());
+        for _ in 0..10 {
+            writer.write(vec![acknowledged.clone()]).await.unwrap();
+        }
+        assert_eq!(writer.ledger.size().commits, 2);
+        let path = folder.path().join(format!("ledger-{}", node()));
+        let written = std::fs::metadata(&path).unwrap().len();
+        assert!(written > writer.ledger.size().bytes, "an agent that is killed now loses nothing");
+        writer.write(vec![accepted(2)]).await.unwrap();
+        assert_eq!(writer.ledger.size().commits, 3, "what cannot wait takes the others with it");
+        assert_eq!(writer.ledger.size().records, 13);
+        shutdown.run(Duration::from_secs(10)).await;
+        let again = open(folder.path(), node(), NOW).unwrap();
+        assert_eq!(again.state.applied, Generation::from_u64(2));
     }
 
     #[test]

@@ -41,7 +41,10 @@ mod session;
 mod status;
 mod streams;
 mod supervisor;
+mod thrift;
 mod usage;
+mod writes;
+mod zone;
 
 mod agent;
 
@@ -49,3 +52,4 @@ pub use self::http::HttpConfig;
 pub use agent::{AgentError, run};
 pub use config::{AgentConfig, OnStop};
 pub use standalone::Standalone;
+pub use thrift::prepare_process;

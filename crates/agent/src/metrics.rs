@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use hostler_model::{Bytes, NodeMetrics};
 
-use crate::facts::{cpu_times, disk_space, first_number, meminfo, text};
+use crate::facts::{cpu_times, disk_space, first_number, hottest, meminfo, text};
 
 /// Takes samples; remembers the processor times of the last one.
 pub(crate) struct Sampler {
@@ -33,6 +33,8 @@ impl Sampler {
             uptime_seconds: uptime(&text("/proc/uptime")),
             runs_active: u32::try_from(runs_active).unwrap_or(u32::MAX),
             agent_memory: agent_memory(),
+            temperature: hottest(),
+            writes: None,
         }
     }
 

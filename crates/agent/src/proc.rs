@@ -54,25 +54,27 @@ pub fn all() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Processes (but zombies) below this one, at whatever depth.
-pub fn descendants(root: u32) -> Vec<u32> {
-    let mut parents: Vec<(u32, u32)> = all()
-        .filter_map(|pid| Some((pid, stat(pid).filter(|stat| stat.state != 'Z')?.parent)))
-        .collect();
-    let mut found = vec![root];
-    let mut at = 0;
-    while let Some(parent) = found.get(at).copied() {
-        parents.retain(|(pid, of)| {
-            let is_child = *of == parent;
-            if is_child {
-                found.push(*pid);
-            }
-            !is_child
-        });
-        at += 1;
+/// Every process (but zombies) with its parent, as they were at one time.
+pub struct Family(Vec<(u32, u32)>);
+
+impl Family {
+    pub fn read() -> Family {
+        let living = |pid| Some((pid, stat(pid).filter(|stat| stat.state != 'Z')?.parent));
+        Family(all().filter_map(living).collect())
     }
-    found.remove(0);
-    found
+
+    /// Processes below this one, at whatever depth.
+    pub fn descendants(&self, root: u32) -> Vec<u32> {
+        let mut found = vec![root];
+        let mut at = 0;
+        while let Some(parent) = found.get(at).copied() {
+            let children = self.0.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid);
+            found.extend(children.filter(|pid| *pid != root));
+            at += 1;
+        }
+        found.remove(0);
+        found
+    }
 }
 
 /// Whether a process carries the marker of this run in its environment.
@@ -111,6 +113,7 @@ mod tests {
         let me = std::process::id();
         assert_ne!(stat(me).unwrap().state, 'Z');
         assert!(all().any(|pid| pid == me));
+        assert!(Family::read().descendants(stat(me).unwrap().parent).contains(&me));
         assert!(!is_marked(me, RunId::from_uuid(uuid::Uuid::from_u128(1))));
         assert!(!kill_if(me, |_| false));
     }

@@ -1,11 +1,13 @@
 //! The few system calls that have no safe wrapper in our libraries, each behind a safe function.
 //!
-//! Everything `unsafe` in this crate is in this file. Forking is the delicate part: a child of a
+//! Everything `unsafe` in this crate is in this module. Forking is the delicate part: a child of a
 //! multi-threaded process may do next to nothing before it execs, while executor and shims want to
 //! do ordinary work. [`SingleThreaded`] is the proof that there is only one thread; it can be had
 //! only by looking, is neither `Send` nor `Sync`, and every fork asks for it.
 
 #![expect(unsafe_code, reason = "fork, clone3, waitid and signal dispositions have no safe form")]
+
+mod memory;
 
 use std::ffi::c_int;
 use std::io;
@@ -16,6 +18,8 @@ use std::time::Duration;
 use hostler_model::Timestamp;
 use nix::libc;
 use tokio::io::unix::AsyncFd;
+
+pub use memory::{give_back_heap, give_back_text, give_back_text_and_stack, share_heap};
 
 /// Proof that this process has one thread.
 pub struct SingleThreaded(PhantomData<*const ()>);
@@ -99,12 +103,19 @@ impl AsFd for Alarm {
     }
 }
 
-/// Forks; `None` in the child.
+/// Forks; `None` in the child. Past the C library where the kernel lets us: its own `fork` writes to
+/// pages that parent and child then no longer share.
 pub fn fork(_: &SingleThreaded) -> io::Result<Option<u32>> {
+    let args = CloneArgs { exit_signal: SIGCHLD, ..CloneArgs::default() };
+    if let Ok(forked) = clone3(&args) {
+        return Ok(forked);
+    }
     // SAFETY: there is one thread, so the child is an ordinary process.
     let pid = check(unsafe { libc::fork() })?;
     Ok(u32::try_from(pid).ok().filter(|pid| *pid > 0))
 }
+
+const SIGCHLD: u64 = libc::SIGCHLD.unsigned_abs() as u64;
 
 #[repr(C)]
 #[derive(Default)]
@@ -126,16 +137,20 @@ struct CloneArgs {
 /// `None` in the child.
 pub fn fork_into_cgroup(_: &SingleThreaded, cgroup: BorrowedFd<'_>) -> io::Result<Option<u32>> {
     const CLONE_INTO_CGROUP: u64 = 0x2_0000_0000;
-    let args = CloneArgs {
+    clone3(&CloneArgs {
         flags: CLONE_INTO_CGROUP,
-        exit_signal: u64::try_from(libc::SIGCHLD).unwrap_or(17),
+        exit_signal: SIGCHLD,
         cgroup: u64::try_from(cgroup.as_raw_fd()).unwrap_or(0),
         ..CloneArgs::default()
-    };
+    })
+}
+
+/// For callers that have proved that there is one thread.
+fn clone3(args: &CloneArgs) -> io::Result<Option<u32>> {
     // SAFETY: without CLONE_VM and with a null stack this is fork: the child has its own copy of
     // everything. There is one thread, so no lock of the C library is held by anybody else.
     let pid = unsafe {
-        libc::syscall(libc::SYS_clone3, &raw const args, std::mem::size_of::<CloneArgs>())
+        libc::syscall(libc::SYS_clone3, &raw const *args, std::mem::size_of::<CloneArgs>())
     };
     if pid < 0 {
         return Err(io::Error::last_os_error());

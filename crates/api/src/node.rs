@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operation::OperationView;
+use crate::workload::PlacementView;
 use crate::{Access, Listing, PageQuery};
 
 crate::endpoints! { "nodes"
@@ -30,6 +31,9 @@ crate::endpoints! { "nodes"
     /// Take a node out: stop what runs there, revoke its certificates, forget it.
     NodeRemove = "node_remove" DELETE "/api/v1/nodes/{node}", Access::Global(Role::Admin), 202,
         path: NodePath, reply: OperationView, errors: [NotFound, Conflict], if_match: Always;
+    /// List the workloads of every project that are on a node, and how they stand there.
+    NodeWorkloadList = "node_workload_list" GET "/api/v1/nodes/{node}/workloads", Access::Global(Role::Viewer), 200,
+        path: NodePath, reply: Listing<NodeWorkloadView>, errors: [NotFound];
     /// List join tokens.
     JoinTokenList = "join_token_list" GET "/api/v1/join-tokens", Access::Global(Role::Operator), 200,
         query: PageQuery, reply: Listing<JoinTokenView>;
@@ -42,6 +46,15 @@ crate::endpoints! { "nodes"
     /// Become a node: a join token and a certificate request in, a certificate out.
     Join = "join" POST "/api/v1/join", Access::Public, 201,
         body: JoinBody, reply: JoinView, errors: [Unauthenticated, Conflict, RateLimited];
+}
+
+/// A workload on a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NodeWorkloadView {
+    pub project: Name,
+    /// By name.
+    pub workload: Name,
+    pub placement: PlacementView,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -187,6 +187,9 @@ pub struct PlacementView {
     pub next: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What should be looked at although it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_exit: Option<Exit>,
     /// When the newest run that lives began.
@@ -352,12 +355,23 @@ pub struct WorkloadNextQuery {
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
+    /// Only on this node (name or id); over all its nodes when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
 }
 
-/// A time at which a schedule starts its workload, before jitter.
+/// A time at which a schedule starts its workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FireView {
+    /// When the schedule says; names the run.
     pub time: Timestamp,
+    /// When the run begins: the same, put off by the node's share of the jitter. Absent while it is on no
+    /// node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<Timestamp>,
+    /// Where, by name.
+    #[serde(default)]
+    pub nodes: Vec<Name>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

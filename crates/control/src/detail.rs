@@ -163,10 +163,29 @@ pub struct PlacementDetail {
     pub run: Option<Run>,
 }
 
+/// A workload on a node, by the names of both project and workload.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeWorkloadDetail {
+    pub project: Name,
+    pub workload: Name,
+    pub placement: PlacementDetail,
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunDetail {
     pub run: Run,
     pub node: Option<Name>,
+}
+
+/// A time at which a scheduled workload is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FireDetail {
+    /// When the schedule says.
+    pub time: Timestamp,
+    /// When the run begins there: the same, put off by jitter. Absent while it is on no node.
+    pub start: Option<Timestamp>,
+    /// Where, by name.
+    pub nodes: Vec<Name>,
 }
 
 /// What applying a spec did.
@@ -209,6 +228,9 @@ pub struct EventQuery {
     pub kind: Option<EventKind>,
     pub object: Option<ObjectKind>,
     pub id: Option<String>,
+    /// Follow the workloads of the project and all nodes, whoever asks: for those who tell how the
+    /// former stand, which follows from the latter too.
+    pub with_nodes: bool,
 }
 
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use hostler_base::clock::Clock;
-use hostler_model::{Code, Error, Event};
+use hostler_model::{Code, Error, Event, ObjectKind};
 use hostler_store::{EventFilter, Store};
 use tokio::sync::watch;
 
@@ -65,16 +65,7 @@ impl EventFollower {
             if self.cursor < floor {
                 return Err(cursor_gone());
             }
-            let kinds: Vec<_> = self.query.kind.into_iter().collect();
-            let filter = EventFilter {
-                visible: self.visible.as_deref(),
-                include_global: self.visible.is_none(),
-                project: self.query.project,
-                kinds: &kinds,
-                object_kind: self.query.object,
-                object_id: self.query.id.as_deref(),
-            };
-            let events = read.event_list(filter, self.cursor, BATCH).await?;
+            let events = read.event_list(self.filter(), self.cursor, BATCH).await?;
             drop(read);
             if let Some(last) = events.last() {
                 self.cursor = last.sequence;
@@ -90,6 +81,30 @@ impl EventFollower {
                 rung = self.bell.changed() => if rung.is_err() { return Ok(Vec::new()) },
                 () = self.clock.sleep(left) => {}
             }
+        }
+    }
+}
+
+impl EventFollower {
+    fn filter(&self) -> EventFilter<'_> {
+        let query = &self.query;
+        let filter = EventFilter {
+            visible: self.visible.as_deref(),
+            include_global: self.visible.is_none(),
+            project: query.project,
+            kinds: query.kind.as_slice(),
+            object_kinds: query.object.as_slice(),
+            object_id: query.id.as_deref(),
+        };
+        match &query.project {
+            Some(project) if query.with_nodes => EventFilter {
+                visible: Some(std::slice::from_ref(project)),
+                include_global: true,
+                project: None,
+                object_kinds: &[ObjectKind::Workload, ObjectKind::Node],
+                ..filter
+            },
+            _ => filter,
         }
     }
 }

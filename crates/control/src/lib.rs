@@ -31,10 +31,10 @@ pub use config::ControlConfig;
 pub use control::{Control, Parts};
 pub use cx::{Cx, Idempotency, RequestMeta};
 pub use detail::{
-    Applied, ArrayDetail, AuditQuery, EventQuery, Explanation, Joined, LoginGrant, LoginKind, MemberDetail,
-    NewArray, NewJoinToken, NewTask, NewToken, NewUser, NodeExplanation, NodeFilter, PlacementDetail,
-    RunDetail, TaskDetail, TokenDetail, UserDetail, UserPatch, WorkloadDetail, WorkloadExplanation,
-    WorkloadNodeExplanation, WorkloadQuery,
+    Applied, ArrayDetail, AuditQuery, EventQuery, Explanation, FireDetail, Joined, LoginGrant,
+    LoginKind, MemberDetail, NewArray, NewJoinToken, NewTask, NewToken, NewUser, NodeExplanation,
+    NodeFilter, NodeWorkloadDetail, PlacementDetail, RunDetail, TaskDetail, TokenDetail, UserDetail,
+    UserPatch, WorkloadDetail, WorkloadExplanation, WorkloadNodeExplanation, WorkloadQuery,
 };
 pub use feed::EventFollower;
 pub use links::{NodeLink, PeerLinks};

@@ -2,8 +2,13 @@
 //!
 //! A session begins with [`Control::node_attach`], which fences older connections by the agent's
 //! session epoch, and then only ever does four things: hand out what changed in what the node should
-//! run, take reports (`node_report`), remember that the node is alive, and renew its certificate. Every one of them
-//! may be repeated, by this server or another, without harm.
+//! run, take reports (`node_report`), remember that the node is alive, and renew its certificate.
+//! Every one of them may be repeated, by this server or another, without harm.
+//!
+//! A node whose link is metered is heard of less often. Leases do not show it: the server that holds
+//! its session vouches for it in between ([`Control::node_vouch`]), so placement and liveness know
+//! nothing of it. Should such a node vanish without its connection breaking, that is noticed later by
+//! as much as its heartbeats are longer.
 //!
 //! Heartbeats cost no write: they are remembered in the [`LeaseBook`] and flushed for all nodes at
 //! once by the `lease_flush` reconciler, which also finds out about sessions that were fenced.
@@ -26,7 +31,10 @@ pub struct HelloFacts {
     pub agent_version: String,
     pub session_epoch: Generation,
     pub applied_generation: Generation,
-    pub facts: Facts,
+    /// Absent when they are those that the agent has told before.
+    pub facts: Option<Facts>,
+    /// How seldom the agent would like to be heard of.
+    pub heartbeat_wish: Option<Duration>,
 }
 
 /// The answer to a connecting agent.
@@ -46,6 +54,7 @@ pub struct Attached {
     pub node_id: NodeId,
     pub node_name: Name,
     pub session_epoch: Generation,
+    /// How often the agent is to be heard of.
     pub heartbeat: Duration,
     pub agent_addresses: Vec<String>,
 }
@@ -119,6 +128,10 @@ impl Control {
                     let Some(node) = node else {
                         return refuse("the node was removed; join again with a fresh token", false);
                     };
+                    if hello.facts.is_none() && node.facts.is_none() {
+                        let detail = "the node's facts are not known here; connect again and tell them".to_owned();
+                        return Ok(Err(Attach::Refused { code: Code::Stale, detail, may_return: true }));
+                    }
                     let lease = NodeLease {
                         node_id,
                         server_id: self.server_id,
@@ -151,7 +164,7 @@ impl Control {
             node_id,
             node_name,
             session_epoch: hello.session_epoch,
-            heartbeat: self.config.heartbeat,
+            heartbeat: self.heartbeat_for(hello.heartbeat_wish),
             agent_addresses: self.agent_addresses().await?,
         }))
     }
@@ -183,14 +196,12 @@ impl Control {
     ) -> Result<(), Error> {
         let now = self.now();
         let next = node.state.apply(LivenessEvent::Seen);
-        if next.is_none()
-            && node.facts.as_ref() == Some(&hello.facts)
-            && node.agent_version == hello.agent_version
-        {
+        let facts = hello.facts.as_ref().or(node.facts.as_ref()).cloned();
+        if next.is_none() && node.facts == facts && node.agent_version == hello.agent_version {
             return Ok(());
         }
         let expected = node.generation;
-        node.facts = Some(hello.facts.clone());
+        node.facts = facts;
         node.agent_version.clone_from(&hello.agent_version);
         node.generation = expected.next();
         node.time_modified = now;
@@ -211,6 +222,27 @@ impl Control {
             tx.journal_append(&[event], &[]).await?;
         }
         Ok(())
+    }
+
+    /// How often a node is to be heard of that would like to be heard of seldom: never so seldom that
+    /// one lost message makes it look away.
+    fn heartbeat_for(&self, wish: Option<Duration>) -> Duration {
+        let usual = self.config.heartbeat;
+        let longest = usual.max(self.config.patience.offline_after * 2 / 3);
+        wish.map_or(usual, |wish| wish.clamp(usual, longest))
+    }
+
+    /// Stands in for the heartbeats that a node was allowed to leave out: called as often as they would
+    /// have come, for as long as its session is open. Says nothing for it once it is overdue.
+    pub fn node_vouch(&self, attached: &Attached, applied: Generation, quiet: Duration) {
+        if quiet <= attached.heartbeat + self.config.heartbeat * 2 {
+            self.node_heartbeat(attached, applied, None);
+        }
+    }
+
+    /// How often a node is heard of that wishes nothing else.
+    pub fn heartbeat(&self) -> Duration {
+        self.config.heartbeat
     }
 
     /// Makes a session known to this process, in place of an older one of the same node.

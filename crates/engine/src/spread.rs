@@ -21,7 +21,7 @@
 //! other node fits; when the steps were taken and nothing else changed, there are none.
 
 use hostler_model::{
-    Desired, Generation, NodeId, NodeState, Phase, PlacementId, PlacementStatus, Reservation,
+    Desired, Generation, Mode, NodeId, NodeState, Phase, PlacementId, PlacementStatus, Reservation,
     WorkloadId,
 };
 
@@ -58,10 +58,12 @@ pub enum Standing {
 }
 
 impl Standing {
-    pub fn of(status: Option<&PlacementStatus>, revision: Generation) -> Standing {
+    /// What runs once and was stopped on its node is not begun again elsewhere.
+    pub fn of(status: Option<&PlacementStatus>, revision: Generation, mode: &Mode) -> Standing {
         match status.filter(|status| status.revision == revision).map(|status| status.phase) {
             Some(Phase::Running | Phase::Idle) => Standing::Up,
             Some(Phase::Completed | Phase::Failed) => Standing::Settled,
+            Some(Phase::Stopped) if *mode == Mode::Once => Standing::Settled,
             _ => Standing::NotYet,
         }
     }

@@ -56,6 +56,7 @@ fn runtime(threads: usize) -> std::io::Result<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
         .max_blocking_threads(32)
+        .thread_keep_alive(std::time::Duration::from_secs(1))
         .enable_all()
         .build()
 }

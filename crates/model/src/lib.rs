@@ -44,8 +44,8 @@ pub use id::{
 };
 pub use name::{Labels, Name, ParseNameError, label_problem, selector_matches};
 pub use node::{
-    Cordon, DiskFact, Facts, GpuFact, JoinToken, LivenessEvent, Node, NodeCertificate, NodeLease,
-    NodeMetrics, NodeState, NumaFact,
+    Cordon, DiskFact, DiskHealthFact, Facts, GpuFact, JoinToken, LivenessEvent, Node,
+    NodeCertificate, NodeLease, NodeMetrics, NodeState, NumaFact, TemperatureFact, WriteMetrics,
 };
 pub use operation::{
     Operation, OperationEvent, OperationOwner, OperationPlan, OperationState, Step, StepState,

@@ -20,6 +20,12 @@ use toml::{Table, Value};
 
 use crate::http::{ConnectionLimits, Rate, Rates};
 
+mod reference;
+#[cfg(test)]
+mod tests;
+
+pub use reference::reference_markdown;
+
 const ENV_PREFIX: &str = "HOSTLER_SERVER__";
 
 /// A setting as documented.
@@ -116,6 +122,8 @@ settings! {
         offline_after: Span = Span::from_secs(90), Kind::Text, "1m30s";
         /// After this long what ran there is declared lost.
         lost_after: Span = Span::from_secs(600), Kind::Text, "10m";
+        /// After this long, though never before the node counts as away, another node takes over its workloads that are not bound to it.
+        replace_after: Span = Span::from_secs(300), Kind::Text, "5m";
     }
 }
 
@@ -378,6 +386,7 @@ impl ServerConfig {
             event_retention: self.event_retention.duration(),
             task_retention: self.task_retention.duration(),
             web_session_ttl: self.web_session_ttl.duration(),
+            replace_after: self.patience.replace_after.duration(),
             agent_addresses: vec![agent_address],
             ..ControlConfig::default()
         };
@@ -469,36 +478,3 @@ fn is_host(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'.');
     is_name || text.parse::<IpAddr>().is_ok()
 }
-
-/// `docs/reference/config.md`.
-pub fn reference_markdown() -> String {
-    let mut text = String::from(
-        "# Configuration of a server\n\nA TOML file named by `--config`. Every key can also be set in the environment, as `HOSTLER_SERVER__` and its name in capitals (`HOSTLER_SERVER__LISTEN`, `HOSTLER_SERVER__PATIENCE__LOST_AFTER`); lists are separated by commas there. Flags win over the environment, which wins over the file. Durations are written as `500ms`, `30s`, `1m30s`, `2h`, `7d`.\n",
-    );
-    table(&mut text, SETTINGS);
-    for setting in SETTINGS {
-        if let Kind::Section(inner) = setting.kind {
-            text.push_str(&format!("\n## `[{}]`\n\n{}\n", setting.name, setting.doc));
-            table(&mut text, inner);
-        }
-    }
-    text
-}
-
-fn table(text: &mut String, settings: &[Setting]) {
-    text.push_str("\n| key | type | default | meaning |\n|---|---|---|---|\n");
-    for setting in settings {
-        let kind = match setting.kind {
-            Kind::Text => "text",
-            Kind::Number => "number",
-            Kind::Flag => "true or false",
-            Kind::List => "list of text",
-            Kind::Section(_) => continue,
-        };
-        let Setting { name, default, doc, .. } = setting;
-        text.push_str(&format!("| `{name}` | {kind} | {default} | {doc} |\n"));
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -37,7 +37,8 @@ pub struct EventFilter<'a> {
     pub project: Option<ProjectId>,
     /// Only of these kinds; empty is all.
     pub kinds: &'a [EventKind],
-    pub object_kind: Option<ObjectKind>,
+    /// Only about objects of these kinds; empty is all.
+    pub object_kinds: &'a [ObjectKind],
     pub object_id: Option<&'a str>,
 }
 
@@ -63,8 +64,12 @@ fn decode(row: &Row) -> Result<Event, Error> {
 fn filtered(filter: EventFilter<'_>) -> Select {
     let mut select = Select::new(concat!("SELECT ", columns!(), " FROM event"))
         .and_some("project_id =", filter.project)
-        .and_some("object_kind =", filter.object_kind.map(ObjectKind::label))
         .and_some("object_id =", filter.object_id);
+    select = match filter.object_kinds {
+        [] => select,
+        [only] => select.and_value("object_kind =", only.label()),
+        several => select.and_in("object_kind", several.iter().map(|kind| kind.label())),
+    };
     select = match (filter.visible, filter.include_global) {
         (None, _) => select,
         (Some([only]), false) => select.and_value("project_id =", *only),

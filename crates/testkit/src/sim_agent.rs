@@ -139,7 +139,8 @@ impl SimAgent {
             agent_version: "sim".into(),
             session_epoch: epoch,
             applied_generation: self.state.applied,
-            facts,
+            facts: Some(facts),
+            heartbeat_wish: None,
         };
         // A refusal or an unavailable database just means another try later.
         if let Ok(Attach::Attached(attached)) =

@@ -3,6 +3,8 @@
 import type { TaskSubmitBody } from "./api/types";
 import { quoteCommand, quoteWord } from "./argv";
 import { exactBytes } from "./fields";
+import type { LogsQuery } from "./logs-query";
+import type { WorkloadFilter, WorkloadVerb } from "./workload";
 
 function scoped(words: string[], project: string): string[] {
   return project === "default" ? words : [...words, "-p", project];
@@ -19,6 +21,32 @@ export function taskVerb(
 export function taskList(project: string, state: string | undefined): string {
   const words = scoped(["hostler", "task", "ls"], project);
   return quoteCommand(state === undefined ? words : [...words, "--state", state]);
+}
+
+export function workloadVerb(
+  verb: WorkloadVerb | "apply" | "explain" | "get" | "history" | "next" | "show",
+  workload: string,
+  project: string,
+): string {
+  const words = verb === "apply" ? ["-f", `${workload}.yaml`] : [workload];
+  return quoteCommand(scoped(["hostler", "workload", verb, ...words], project));
+}
+
+export function workloadList(project: string, { state, tag }: WorkloadFilter): string {
+  const words = scoped(["hostler", "workload", "ls"], project);
+  if (state) words.push("--phase", state);
+  if (tag) words.push("--tag", tag);
+  return quoteCommand(words);
+}
+
+export function workloadLogs(workload: string, project: string, query: LogsQuery): string {
+  const words = ["hostler", "workload", "logs", workload];
+  if (query.isFollowed) words.push("-f");
+  if (query.node) words.push("--node", query.node);
+  if (query.run) words.push("--run", query.run);
+  if (query.since) words.push("--since", query.since);
+  if (query.grep) words.push("--grep", query.grep);
+  return quoteCommand(scoped(words, project));
 }
 
 export function nodeCordon(node: string, reason: string): string {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { LogLine } from "./api/types";
+import type { LogLine, WorkloadLogLine } from "./api/types";
 import { LINES_KEPT, Output, shown } from "./output";
 
 function data(text: string | Uint8Array, stream: "stdout" | "stderr" = "stdout"): LogLine {
@@ -37,6 +37,30 @@ test("a gap is a line of its own", () => {
   output.take({ type: "gap", detail: "4 KiB rotated away" });
   output.take(data("after\n"));
   expect(output.lines.map((line) => line.kind)).toEqual(["stdout", "gap", "stdout"]);
+});
+
+test("lines of several nodes, with a cursor for each and marks between runs", () => {
+  const output = new Output();
+  const line = (node: string, text: string, cursor: string): WorkloadLogLine => ({
+    type: "data",
+    node,
+    stream: "stdout",
+    time: "2026-01-31T12:00:00Z",
+    data: btoa(text),
+    cursor,
+  });
+  output.take({ type: "mark", node: "a", detail: "run 2 began", cursor: "a=r2/0.0.0" });
+  output.take(line("a", "from a, ", "a=r2/0.0.9"));
+  output.take(line("b", "from b\n", "b=r1/0.4.0"));
+  output.take({ type: "gap", node: "b", detail: "the node is away" });
+  output.take(line("a", "whole\n", "a=r2/0.0.20"));
+  expect(output.lines.map((shown) => `${shown.kind} ${shown.node} ${shown.text}`)).toEqual([
+    "mark a run 2 began",
+    "stdout a from a, whole",
+    "stdout b from b",
+    "gap b the node is away",
+  ]);
+  expect(output.cursor).toBe("a=r2/0.0.20,b=r1/0.4.0");
 });
 
 test("what is held is bounded", () => {

@@ -6,6 +6,9 @@ test.each<Route>([
   { page: "tasks", project: "default" },
   { page: "tasks", project: "a b", task: "x/y" },
   { page: "tasks", project: "web", task: "job-1", state: "failed" },
+  { page: "workloads", project: "default" },
+  { page: "workloads", project: "a b", workload: "web" },
+  { page: "workloads", project: "web", state: "partly-running", tag: "a&b", node: "stall-1" },
   { page: "nodes" },
   { page: "nodes", node: "stall-1" },
   { page: "start" },
@@ -17,6 +20,10 @@ test("what is not a route is none", () => {
   expect(parseRoute("")).toBeUndefined();
   expect(parseRoute("#/projects/default")).toBeUndefined();
   expect(parseRoute("#setup=abc")).toBeUndefined();
+  expect(parseRoute("#/projects/p/workloads?state=nonsense&tag=")).toEqual({
+    page: "workloads",
+    project: "p",
+  });
   expect(parseRoute("#/projects/p/tasks?state=nonsense")).toEqual({ page: "tasks", project: "p" });
 });
 

@@ -1,10 +1,22 @@
 // Addresses inside the dashboard. They live in the fragment, so that any path of the server can be
-// its own; everything worth sharing (project, task, filter) is in them.
+// its own; everything worth sharing (project, task, workload, filter) is in them.
 
-import type { TaskStateKind } from "./api/types";
+import { search } from "./api/http";
+import type { TaskStateKind, WorkloadPhase } from "./api/types";
 import { TASK_STATE_KINDS } from "./words";
+import { WORKLOAD_PHASE_KINDS } from "./workload";
+
+export interface WorkloadsRoute {
+  page: "workloads";
+  project: string;
+  workload?: string;
+  state?: WorkloadPhase;
+  tag?: string;
+  node?: string;
+}
 
 export type Route =
+  | WorkloadsRoute
   | { page: "tasks"; project: string; task?: string; state?: TaskStateKind }
   | { page: "nodes"; node?: string }
   | { page: "start" };
@@ -26,6 +38,19 @@ export function parseRoute(fragment: string): Route | undefined {
       ...(state ? { state } : {}),
     };
   }
+  if (parts[0] === "projects" && parts[1] && parts[2] === "workloads") {
+    const asked = new URLSearchParams(query);
+    const state = WORKLOAD_PHASE_KINDS.find((kind) => kind === asked.get("state"));
+    const [tag, node] = [asked.get("tag"), asked.get("node")];
+    return {
+      page: "workloads",
+      project: parts[1],
+      ...(parts[3] ? { workload: parts[3] } : {}),
+      ...(state ? { state } : {}),
+      ...(tag ? { tag } : {}),
+      ...(node ? { node } : {}),
+    };
+  }
   if (parts[0] === "nodes") return { page: "nodes", ...(parts[1] ? { node: parts[1] } : {}) };
   if (parts[0] === "start") return { page: "start" };
   return undefined;
@@ -37,6 +62,12 @@ export function formatRoute(route: Route): string {
       const task = route.task ? `/${encodeURIComponent(route.task)}` : "";
       const state = route.state ? `?state=${route.state}` : "";
       return `#/projects/${encodeURIComponent(route.project)}/tasks${task}${state}`;
+    }
+    case "workloads": {
+      const workload = route.workload ? `/${encodeURIComponent(route.workload)}` : "";
+      const { state, tag, node } = route;
+      const asked = search({ state, tag, node });
+      return `#/projects/${encodeURIComponent(route.project)}/workloads${workload}${asked}`;
     }
     case "nodes":
       return route.node ? `#/nodes/${encodeURIComponent(route.node)}` : "#/nodes";

@@ -1,27 +1,42 @@
-// The two lists that are watched, as sources.
+// The lists that are watched, as sources.
 
 import { call, stream } from "./api/http";
-import type { NodeView, TaskStateKind, TaskView } from "./api/types";
+import type { NodeView, TaskStateKind, TaskView, WorkloadView } from "./api/types";
 import type { Listing, Source } from "./api/watch";
 
 export const TASK_PAGE = 200;
-const NODES_MOST = 5000;
+const PAGE = 1000;
+export const MOST = 5000;
+
+/** All pages of a list, up to a bound; to be watched from where the first one stood. */
+async function whole<T>(
+  page: (query: { limit: number; cursor: string | undefined }) => Promise<Listing<T>>,
+): Promise<Listing<T>> {
+  const found: Listing<T> = { items: [] };
+  let cursor: string | undefined;
+  do {
+    const next = await page({ limit: PAGE, cursor });
+    found.items.push(...next.items);
+    found.watchCursor ??= next.watchCursor ?? undefined;
+    cursor = next.nextCursor ?? undefined;
+  } while (cursor !== undefined && found.items.length < MOST);
+  return { ...found, nextCursor: cursor };
+}
 
 export function nodeSource(): Source<NodeView> {
   return {
-    async list(signal) {
-      const whole: Listing<NodeView> = { items: [] };
-      let cursor: string | undefined;
-      do {
-        const query = { limit: 1000, cursor };
-        const page = await call("get", "/api/v1/nodes", { query, signal });
-        whole.items.push(...page.items);
-        whole.watchCursor ??= page.watchCursor ?? undefined;
-        cursor = page.nextCursor ?? undefined;
-      } while (cursor !== undefined && whole.items.length < NODES_MOST);
-      return whole;
-    },
+    list: (signal) => whole((query) => call("get", "/api/v1/nodes", { query, signal })),
     open: (cursor, signal) => stream("/api/v1/nodes", { query: { watch: true, cursor }, signal }),
+  };
+}
+
+/** Workloads of a project; filters are applied here, so that what leaves one is heard of too. */
+export function workloadSource(project: string): Source<WorkloadView> {
+  const address = "/api/v1/projects/{project}/workloads";
+  const path = { project };
+  return {
+    list: (signal) => whole((query) => call("get", address, { path, query, signal })),
+    open: (cursor, signal) => stream(address, { path, query: { watch: true, cursor }, signal }),
   };
 }
 

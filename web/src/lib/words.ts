@@ -6,7 +6,19 @@ import type { Exit, NodeState, NodeView, TaskStateKind, TaskView } from "./api/t
 export type Tone = "good" | "busy" | "wait" | "bad" | "muted" | "odd";
 export interface Look {
   word: string;
-  icon: "check" | "play" | "clock" | "arrow" | "cross" | "stop" | "question" | "pause" | "plug";
+  icon:
+    | "alert"
+    | "arrow"
+    | "check"
+    | "clock"
+    | "cross"
+    | "pause"
+    | "play"
+    | "plug"
+    | "question"
+    | "repeat"
+    | "stop"
+    | "trash";
   tone: Tone;
 }
 
@@ -98,6 +110,10 @@ export function bytes(amount: Amount): string {
   return `${trim(value)} TiB`;
 }
 
+export function degrees(celsius: number): string {
+  return `${trim(celsius)} °C`;
+}
+
 function trim(value: number): string {
   return String(Number(value.toFixed(value < 10 ? 1 : 0)));
 }
@@ -112,5 +128,5 @@ export function exitShort(exit: Exit | null | undefined): string {
   if (!exit) return "";
   if (typeof exit.code === "number") return String(exit.code);
   if (typeof exit.signal === "number") return `signal ${exit.signal}`;
-  return exit.reason.replace("-", " ");
+  return exit.reason.replaceAll("-", " ");
 }

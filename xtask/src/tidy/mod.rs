@@ -6,6 +6,7 @@
 
 mod addresses;
 mod budget;
+mod conformance;
 mod docs;
 mod edges;
 mod graph;
@@ -62,6 +63,7 @@ pub fn run(tree: &Tree) -> anyhow::Result<Report> {
     sql::check(tree, &mut report);
     words::check(tree, &mut report);
     docs::check(tree, &mut report);
+    conformance::check(tree, &mut report);
     let graph = graph::Graph::load(tree.root())?;
     let rules = tree.text("deps.toml").context("deps.toml is missing")?;
     edges::check(&graph, rules, &mut report)?;

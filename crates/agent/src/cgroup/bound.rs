@@ -71,7 +71,7 @@ impl Bound {
 
     pub fn writes(&self, version: Version) -> Vec<Write> {
         let value = self.value;
-        let quota = (value * PERIOD_US / 1000).max(QUOTA_MIN_US);
+        let quota = (value.saturating_mul(PERIOD_US) / 1000).max(QUOTA_MIN_US);
         match (version, self.name) {
             (Version::Two, "memory") => {
                 vec![needed("memory.max", value), wished("memory.swap.max", 0)]
@@ -172,5 +172,16 @@ mod tests {
         let tiny = Bounds { cpu: 1, cpu_weight: 1, ..Bounds::default() };
         assert_eq!(table(Version::Two, tiny)[0], "cpu cpu.max=1000 100000");
         assert_eq!(table(Version::One, tiny)[2], "cpu cpu.shares=10");
+    }
+
+    #[test]
+    fn no_amount_is_too_large_to_be_written() {
+        let most = u64::MAX;
+        let asked =
+            Bounds { memory: most, memory_high: most, cpu: most, pids: most, ..Bounds::default() };
+        for version in [Version::One, Version::Two] {
+            let table = table(version, asked);
+            assert!(table.iter().any(|line| line.ends_with(&format!("={most}"))), "{table:?}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use hostler_model::{Hook, Phase, PlacementId, Span};
 use tokio::sync::Mutex;
 
 use super::Door;
-use super::view::{Done, Outcome, Refusal};
+use super::view::{Done, Outcome, Refusal, RefusalCode};
 use crate::supervisor::ServiceView;
 
 /// How long the board may take to show a wish that was taken.
@@ -97,6 +97,10 @@ impl Door {
     }
 
     async fn wish(&self, service: &ServiceView, command: Command) -> Result<(), Refusal> {
+        if self.parts.shutdown.is_requested() {
+            let detail = "the agent is stopping; ask the next one";
+            return Err(Refusal::new(RefusalCode::Conflict, detail));
+        }
         let placement = service.assignment.placement_id;
         match self.parts.supervisor.command(placement, command).await {
             Ok(true) => Ok(()),

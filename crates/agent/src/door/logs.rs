@@ -1,4 +1,4 @@
-//! The output of a workload: that of its runs one after the other, as it stands or as it comes.
+//! The output of a workload: that of its runs, one after the other as it stands, or as it comes.
 
 use std::io;
 use std::sync::Arc;
@@ -179,10 +179,12 @@ pub(crate) fn service_of(
 /// and would be taken for one that is gone.
 pub(crate) fn runs_of(service: &ServiceView, runner: &Runner) -> Vec<RunLog> {
     let past = service.history.iter().map(|past| (past.run, past.origin.number));
-    let live = service.live.filter(|live| live.pid.is_some());
-    let live = live.map(|live| (live.run, service.launched));
+    let live = service.others.iter().chain(&service.live).filter(|live| live.pid.is_some());
     let log = |(run_id, number)| RunLog { run_id, number, dir: runner.run_dir(run_id) };
-    past.chain(live).map(log).collect()
+    let mut runs: Vec<RunLog> =
+        past.chain(live.map(|live| (live.run, live.number))).map(log).collect();
+    runs.sort_by_key(|run| run.number);
+    runs
 }
 
 fn record(item: LogItem) -> LogRecord {

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use hostler_model::{Health, Phase, RunId};
 
 use super::Door;
+use crate::facts::hottest;
 use crate::metrics::agent_memory;
 use crate::runner::Usage;
 use crate::supervisor::ServiceView;
@@ -114,6 +115,26 @@ impl Door {
         let live = whole(number(u64::try_from(live).unwrap_or(u64::MAX)));
         let help = "Runs that live.";
         write_family(&mut text, "hostler_agent_runs_active", "gauge", help, live);
+        let day = self.parts.tally.by_what().into_iter();
+        let day = day.map(|(what, bytes)| (format!("{{what=\"{what}\"}}"), number(bytes)));
+        let help = "Written to disk today (UTC) by the agent and its shims.";
+        write_family(&mut text, "hostler_agent_written_bytes", "gauge", help, day);
+        let writes = self.parts.tally.metrics();
+        if let Some(budget) = writes.budget {
+            let budget = number(budget.get());
+            let help = "The most that should be written in a day.";
+            let name = "hostler_agent_write_budget_bytes";
+            write_family(&mut text, name, "gauge", help, whole(budget));
+            let help = "Share of the day's budget that is written.";
+            let share = whole(number(writes.today.get()) / budget.max(1.0));
+            let name = "hostler_agent_write_budget_ratio";
+            write_family(&mut text, name, "gauge", help, share);
+        }
+        if let Some(degrees) = hottest() {
+            let help = "The hottest sensor of the machine.";
+            let name = "hostler_agent_temperature_celsius";
+            write_family(&mut text, name, "gauge", help, whole(degrees));
+        }
         let version = format!("{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"));
         let info = std::iter::once((version, 1.0));
         write_family(&mut text, "hostler_agent_info", "gauge", "The agent's version.", info);

@@ -22,9 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hostler_base::{Clock, Shutdown};
-use hostler_engine::schedule::Timetable;
+use hostler_engine::schedule::{Timetable, node_salt, workload_salt};
 use hostler_model::{Mode, Name, NodeId, Phase};
-use jiff::tz::TimeZone;
 use tokio::sync::watch;
 
 use crate::config::OnStop;
@@ -33,6 +32,8 @@ use crate::runner::Runner;
 use crate::standalone::DirectorySource;
 use crate::status::Status;
 use crate::supervisor::{ServiceView, Supervisor};
+use crate::writes::Tally;
+use crate::zone;
 use view::{FireView, PastView, Refusal, RefusalCode, Reloaded, WorkloadDetail, WorkloadView};
 
 /// How long a question waits for an agent that has just started to look around.
@@ -57,6 +58,8 @@ pub(crate) struct Parts {
     pub directory: Option<Arc<DirectorySource>>,
     /// True once the board shows what the ledger, and the directory, say.
     pub ready: watch::Receiver<bool>,
+    pub tally: Arc<Tally>,
+    pub is_metered: bool,
 }
 
 impl Door {
@@ -95,6 +98,7 @@ impl Door {
             connection_problem: known.connection.problem,
             applied_generation: known.applied,
             runs_active: parts.runner.live().len(),
+            stopping: known.on_stop.filter(|_| parts.shutdown.is_requested()),
             workloads: WorkloadCounts {
                 total: services.len(),
                 running: count(&[Phase::Running]),
@@ -103,6 +107,8 @@ impl Door {
             ledger_problem: known.ledger_problem,
             ledger_quarantined: known.quarantined,
             certificate_expires: known.certificate_expires,
+            writes: parts.tally.metrics(),
+            is_metered: parts.is_metered,
             directory: parts.directory.as_ref().map(|d| d.config().directory().to_owned()),
             directory_problem: parts.directory.as_ref().and_then(|d| d.problem()),
         }
@@ -138,10 +144,11 @@ impl Door {
             let detail = format!("'{name}' has no schedule: its mode is {}", service.mode());
             return Err(Refusal::new(RefusalCode::Conflict, detail));
         };
-        let timetable = Timetable::new(schedule, 0, &TimeZone::system())
+        let salt = workload_salt(node_salt(self.parts.node_id), service.assignment.workload_id);
+        let timetable = Timetable::new(schedule, salt, &zone::local())
             .map_err(|error| Refusal::internal(&error))?;
         let fires = timetable.preview(self.parts.clock.now(), count.min(FIRES_MAX));
-        Ok(fires.into_iter().map(|fire| FireView { time: fire.time }).collect())
+        Ok(fires.into_iter().map(|fire| FireView { time: fire.time, start: fire.start }).collect())
     }
 
     /// Reads the workload files again.

@@ -196,8 +196,10 @@ pub enum LogRecord {
 /// A time at which a scheduled workload will run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FireView {
-    /// When the schedule says; jitter puts the start off.
+    /// When the schedule says; names the run.
     pub time: Timestamp,
+    /// When the run begins: the same, put off by this node's share of the jitter.
+    pub start: Timestamp,
 }
 
 /// How a command that was run beside a workload ended.

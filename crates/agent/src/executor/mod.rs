@@ -59,6 +59,7 @@ fn prepare(data_dir: &Path) -> io::Result<(OwnedFd, Seat)> {
     let greet = |text: &str| rustix::net::send(&socket, text.as_bytes(), SendFlags::NOSIGNAL);
     match settle_in(data_dir) {
         Ok(seat) => {
+            sys::give_back_text_and_stack(&seat.token);
             greet(READY)?;
             Ok((socket, seat))
         }

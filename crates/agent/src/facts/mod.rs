@@ -6,6 +6,7 @@
 //! thread of its own.
 
 mod parse;
+pub(crate) mod sensors;
 
 pub(crate) use parse::{cpu_times, first_number, meminfo};
 
@@ -37,6 +38,7 @@ pub fn collect() -> Facts {
         architecture: words(uname.machine()),
         boot_id: text("/proc/sys/kernel/random/boot_id").trim().to_owned(),
         machine_id: text("/etc/machine-id").trim().to_owned(),
+        timezone: crate::zone::name(),
         cores: cores(),
         cpu_model: parse::cpu_model(&text("/proc/cpuinfo")).unwrap_or_default(),
         memory: usable_memory(&memory),
@@ -47,6 +49,9 @@ pub fn collect() -> Facts {
         cgroup: parse::cgroup_kind(&mounts).to_owned(),
         container_engine: ENGINE_SOCKETS.iter().find_map(|path| container_engine(Path::new(path))),
         gpus: gpus(),
+        temperatures: sensors::temperatures(Path::new(sensors::SYS)),
+        disk_health: sensors::disk_health(Path::new(sensors::SYS)),
+        is_metered: false,
         is_root: rustix::process::geteuid().is_root(),
     }
 }
@@ -148,17 +153,7 @@ fn container_engine(socket: &Path) -> Option<String> {
 
 /// The hottest of the machine's sensors, in degrees Celsius.
 pub(crate) fn hottest() -> Option<f64> {
-    let zones = std::fs::read_dir("/sys/class/thermal").into_iter().flatten().flatten();
-    let zones = zones.map(|zone| zone.path().join("temp"));
-    let chips = std::fs::read_dir("/sys/class/hwmon").into_iter().flatten().flatten();
-    let chips =
-        chips.flat_map(|chip| (1..=8).map(move |n| chip.path().join(format!("temp{n}_input"))));
-    zones
-        .chain(chips)
-        .filter_map(|file| text(file).trim().parse::<f64>().ok())
-        .map(|thousandths| thousandths / 1000.0)
-        .filter(|degrees| (-40.0..=150.0).contains(degrees))
-        .reduce(f64::max)
+    sensors::hottest(Path::new(sensors::SYS))
 }
 
 /// The graphics processors, when the driver's library is there and answers.

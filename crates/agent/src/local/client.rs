@@ -1,22 +1,27 @@
 //! Asking an agent on this machine.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hostler_base::Clock;
 use hostler_model::Span;
+use rustix::process::{Pid, PidfdFlags};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Take};
 use tokio::net::UnixStream;
 
 use super::{Answer, LocalStatus, Question, descriptors, open_folder, socket_path};
+use crate::config::OnStop;
 use crate::door::view::{ExecView, Refusal};
+use crate::sys;
 
 /// The longest answer that is believed.
 const LINE_MAX: u64 = 256 << 20;
 /// How long an agent may take for what it only has to look up.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// How often it is looked whether an agent still answers.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
@@ -75,6 +80,48 @@ pub async fn exec(
     }
 }
 
+/// Asks the agent to stop; `runs` says what becomes of what runs, where that is not what the agent was
+/// started with.
+pub async fn shutdown(
+    data_dir: &Path,
+    runs: Option<OnStop>,
+    clock: &Clock,
+) -> Result<Stopping, QueryError> {
+    let answers = ask(data_dir, &Question::Shutdown { runs }, clock).await?;
+    let process = answers.process();
+    match answers.only().await? {
+        Answer::Shutdown {} => {
+            Ok(Stopping { process, data_dir: data_dir.to_owned(), clock: clock.clone() })
+        }
+        _ => Err(closed()),
+    }
+}
+
+/// An agent that was asked to stop.
+pub struct Stopping {
+    process: Option<OwnedFd>,
+    data_dir: PathBuf,
+    clock: Clock,
+}
+
+impl Stopping {
+    /// Resolves when its process has ended; where that cannot be seen, when it no longer answers.
+    pub async fn ended(self) -> io::Result<()> {
+        if let Some(process) = self.process {
+            let process = sys::asynchronous(process)?;
+            let _ended = process.readable().await?;
+            return Ok(());
+        }
+        while !matches!(
+            query(&self.data_dir, &self.clock).await,
+            Err(QueryError::NotRunning { .. })
+        ) {
+            self.clock.sleep(LOOK_AGAIN).await;
+        }
+        Ok(())
+    }
+}
+
 /// The answers to a question, one after the other.
 pub struct Answers {
     lines: Take<BufReader<UnixStream>>,
@@ -102,6 +149,12 @@ impl Answers {
             Answer::End {} => Ok(None),
             answer => Ok(Some(answer)),
         }
+    }
+
+    /// The process that answers.
+    fn process(&self) -> Option<OwnedFd> {
+        let pid = self.lines.get_ref().get_ref().peer_cred().ok()?.pid()?;
+        rustix::process::pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
     }
 
     /// The one answer that there is.

@@ -10,13 +10,16 @@
 //! command reads and writes where they do; nothing is copied in between, and when they go, the command
 //! is killed. A connection that is cut anywhere costs nothing else: verbs that were taken are carried
 //! out all the same.
+//!
+//! The socket is there until the agent has nothing more to stop, so that whoever waits for that can see
+//! how far it is. Who asked it to stop knows its process from the connection and waits for its end.
 
 mod client;
 mod descriptors;
 mod master_control;
 mod server;
 
-pub use client::{Answers, QueryError, ask, exec, query};
+pub use client::{Answers, QueryError, Stopping, ask, exec, query, shutdown};
 pub(crate) use master_control::lines;
 pub(crate) use server::Local;
 
@@ -24,7 +27,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use hostler_model::{Generation, Name, NodeId, Span, Timestamp};
+use hostler_model::{Generation, Name, NodeId, Span, Timestamp, WriteMetrics};
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +61,9 @@ pub struct LocalStatus {
     pub connection_problem: Option<String>,
     pub applied_generation: Generation,
     pub runs_active: usize,
+    /// It is stopping, and this becomes of what runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<OnStop>,
     #[serde(default)]
     pub workloads: WorkloadCounts,
     /// Why nothing can be written, and so nothing started.
@@ -69,6 +75,12 @@ pub struct LocalStatus {
     /// Absent for an agent without a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate_expires: Option<Timestamp>,
+    /// What was written to disk today.
+    #[serde(default)]
+    pub writes: WriteMetrics,
+    /// It sends as little as possible.
+    #[serde(default)]
+    pub is_metered: bool,
     /// Where an agent without a server takes its workloads from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<PathBuf>,

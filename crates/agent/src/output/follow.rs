@@ -1,12 +1,14 @@
 //! Following a workload: its runs' output as it comes, and from one run into the next.
 //!
 //! The caller says which runs there are, and goes on saying it through a `watch`; the follower ends
-//! when that is closed and everything has been read. A run is read to its end before the next one is
-//! begun, so of runs that overlap the later one is seen late, but nothing is mixed up.
+//! when that is closed and everything has been read. Of runs that live at the same time, lines come as
+//! they are written, those that were written in between two looks in the order of their times.
 
 use std::io;
 use std::time::Duration;
 
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use tokio::sync::watch;
 
 use super::{LogBatch, LogCursor, Progress, Query, RunLog, WorkloadReader};
@@ -62,11 +64,11 @@ impl WorkloadFollower {
             }
             (None, Some((query, cursor))) => {
                 let open = move || match cursor {
-                    Some(cursor) => Ok(WorkloadReader::open_at(runs, query, cursor)),
+                    Some(cursor) => Ok(WorkloadReader::open_at(runs, query, &cursor)),
                     None => WorkloadReader::open(runs, query),
                 };
                 let mut reader = blocking(open).await?;
-                reader.set_patient(true);
+                reader.follow();
                 reader
             }
             (None, None) => return Err(io::Error::other("reading this output failed before")),
@@ -80,16 +82,40 @@ impl WorkloadFollower {
         Ok(batch)
     }
 
-    /// A run that nobody attends to, though it is not over, is not waited for when there is a later
-    /// one: it was prepared and never started, or its end is just being found out.
+    /// Waits until one of the runs that are being read may have more, or there is another one. A run
+    /// that nobody attends to, though it is not over, is not waited for.
     async fn wait_for_output(&mut self) {
         let Some(reader) = &mut self.reader else { return };
-        let Some((run_id, position)) = reader.position() else { return };
-        let is_attended = self.runner.wait_for_output(run_id, position).await;
-        reader.set_patient(is_attended || reader.is_at_last_run());
-        if !is_attended {
-            let _ = tokio::time::timeout(LOOK_AGAIN, self.runs.changed()).await;
+        let mut waits: FuturesUnordered<_> = reader
+            .waits_for()
+            .into_iter()
+            .map(|(run, position)| {
+                let runner = self.runner.clone();
+                async move { (run, runner.wait_for_output(run, position).await) }
+            })
+            .collect();
+        let runs = &mut self.runs;
+        let mut another = std::pin::pin!(async move {
+            if runs.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        });
+        loop {
+            tokio::select! {
+                biased;
+                Some((run, is_attended)) = waits.next() => {
+                    reader.set_attended(run, is_attended);
+                    if is_attended {
+                        return;
+                    }
+                }
+                () = &mut another => return,
+            }
+            if waits.is_empty() {
+                break;
+            }
         }
+        let _ = tokio::time::timeout(LOOK_AGAIN, another).await;
     }
 }
 

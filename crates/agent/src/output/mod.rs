@@ -13,8 +13,8 @@
 //! told of every gap: a segment says how much came before it, so whatever is missing shows.
 //!
 //! Reading comes in three layers: frames by position (`reader`), lines that match a query
-//! (`line_reader`), and the runs of a workload one after the other (`workload`). All of them read
-//! both forms of a segment (`segment`) and can go on from a cursor.
+//! (`line_reader`), and the runs of a workload (`workload`, places in it `log_cursor`). All of them
+//! read both forms of a segment (`segment`) and can go on from a cursor.
 //!
 //! A shim killed in the middle of a write leaves half a frame at the end of the last segment; readers
 //! stop before it. Frames are never changed once whole.
@@ -24,6 +24,7 @@ mod follow;
 mod keeper;
 mod line;
 mod line_reader;
+mod log_cursor;
 mod pack;
 mod query;
 mod reader;
@@ -42,11 +43,12 @@ pub use line::{LINE_MAX, Line};
 pub use line_reader::{
     BadCursor, LineBatch, LineCursor, LineEntry, LineItem, LineReader, Progress,
 };
+pub use log_cursor::LogCursor;
 pub use pack::{Packed, compress_closed};
 pub use query::Query;
 pub use reader::{Batch, Frame, Item, Reader, Start, Streams};
 pub use structured::{Fields, Level};
-pub use workload::{LogBatch, LogCursor, LogEntry, LogItem, Mark, RunLog, WorkloadReader};
+pub use workload::{LogBatch, LogEntry, LogItem, Mark, RunLog, WorkloadReader};
 pub use writer::Limits;
 pub(crate) use writer::Writer;
 

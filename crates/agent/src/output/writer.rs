@@ -1,4 +1,5 @@
-//! The writing side, inside a shim: one buffer, taken when the first output comes; one file open.
+//! The writing side, inside a shim: one buffer, taken when output comes and let go when none has come
+//! for a while; one file open.
 //!
 //! A segment is closed by beginning the next: when it is full, when it is a day old (so that age
 //! limits take effect for programs that say little), and when the clock was set back (so that within
@@ -26,6 +27,8 @@ use crate::sys;
 const SEGMENT_AGE_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// A clock that goes back by less was not set back.
 const CLOCK_SLACK: Duration = Duration::from_secs(1);
+/// So much is written before an agent is told of it in between.
+const UNTOLD_MIN: u64 = 16 << 10;
 /// Segments of a run, however small they are.
 const SEGMENTS_MAX: u32 = 1024;
 const SEGMENT_BYTES_MIN: u64 = (SEGMENT_HEADER + 2 * (FRAME_HEADER + PAYLOAD_MAX)) as u64;
@@ -91,6 +94,9 @@ pub struct Writer {
     total: u64,
     /// Bytes dropped that no gap frame tells of yet.
     dropped: u64,
+    /// Bytes that went to disk, with all that belongs to them, and those of which no agent knows yet.
+    written: u64,
+    untold: u64,
 }
 
 impl Writer {
@@ -107,6 +113,8 @@ impl Writer {
             is_mid_line: [false; 2],
             total: 0,
             dropped: 0,
+            written: 0,
+            untold: 0,
         }
     }
 
@@ -147,6 +155,29 @@ impl Writer {
         Ok(length)
     }
 
+    /// Counts what was written to disk for the run.
+    pub fn count(&mut self, bytes: u64) {
+        self.written += bytes;
+        self.untold += bytes;
+    }
+
+    /// What to tell an agent of what was written: all of it, or only when that is a good deal, so that
+    /// a program that prints without end is not told of all the time.
+    pub fn untold(&self, is_all: bool) -> Option<u64> {
+        let least = if is_all { 1 } else { (self.written / 64).max(UNTOLD_MIN) };
+        Some(self.untold).filter(|untold| *untold >= least)
+    }
+
+    /// An agent knows of so much more.
+    pub fn told(&mut self, bytes: u64) {
+        self.untold = self.untold.saturating_sub(bytes);
+    }
+
+    /// Lets go of the buffer until there is output again; false when there is none.
+    pub fn rest(&mut self) -> bool {
+        std::mem::take(&mut self.buffer).capacity() > 0
+    }
+
     /// Says what was dropped at the very end, when that is possible by now.
     pub fn finish(&mut self, run: &RunDir) {
         self.report_gap(run);
@@ -178,6 +209,7 @@ impl Writer {
             Ok(n) if n == frame.len() => {
                 self.position.offset += size;
                 self.time = time;
+                self.count(size);
                 true
             }
             Ok(_) | Err(_) => {
@@ -214,6 +246,7 @@ impl Writer {
             run.remove(&name);
             return false;
         }
+        self.count(SEGMENT_HEADER as u64);
         self.file = Some(file);
         self.begun = sys::boottime();
         self.position = Position { segment: number, offset: SEGMENT_HEADER as u64 };
@@ -264,6 +297,29 @@ mod tests {
         shelf.say("four\n");
         assert_eq!(segment::list(shelf.path()).unwrap(), [1, 2, 3]);
         assert_eq!(stdout_text(shelf.path()), "one\ntwo\nthree\nfour\n");
+    }
+
+    #[test]
+    fn what_is_written_is_told_in_steps_that_grow() {
+        let mut shelf = Shelf::new(Limits::default());
+        shelf.say("little\n");
+        assert_eq!(shelf.writer.untold(false), None);
+        let little = shelf.writer.untold(true).unwrap();
+        assert_eq!(little, std::fs::metadata(shelf.path().join(FIRST)).unwrap().len());
+        shelf.writer.told(little);
+        assert_eq!(shelf.writer.untold(true), None);
+        let (mut steps, mut told) = (0, little);
+        for _ in 0..400 {
+            shelf.say(&"x".repeat(10_000));
+            if let Some(bytes) = shelf.writer.untold(false) {
+                shelf.writer.told(bytes);
+                (steps, told) = (steps + 1, told + bytes);
+            }
+        }
+        assert!((50..=150).contains(&steps), "{steps}");
+        let all = shelf.writer.written;
+        assert_eq!(told + shelf.writer.untold(true).unwrap_or(0), all);
+        assert!(all > 4_000_000 && all < 4_100_000, "{all}");
     }
 
     #[test]

@@ -23,6 +23,7 @@ use super::settle::{self, Settled};
 use super::{Ended, RunExited, Shared, StartError, Started};
 use crate::rundir::Request;
 use crate::wire::{self, Command, EXEC_FDS, Event, StartOrder};
+use crate::writes::{BLOCK, What};
 
 /// How often an order that was lost on its way is sent again.
 const ATTEMPTS: u32 = 5;
@@ -52,6 +53,19 @@ pub struct Attendant {
     attempts: u32,
     /// Whether the run is entered as ours.
     is_entered: bool,
+}
+
+/// Why there is no shim to attend to.
+enum Unbegun {
+    /// Nothing was executed, and nothing will be.
+    Over(Exit),
+    Failed(StartError),
+}
+
+impl From<StartError> for Unbegun {
+    fn from(e: StartError) -> Unbegun {
+        Unbegun::Failed(e)
+    }
 }
 
 /// Something to pass on to a shim.
@@ -141,29 +155,33 @@ impl Attendant {
         }
     }
 
-    /// Starts the run and attends to it until it is over.
+    /// Starts the run and attends to it until it is over. What the start takes is not kept for as long
+    /// as the run lives.
     pub async fn start(mut self, request: Request) {
+        match Box::pin(self.begin(request)).await {
+            Ok(shim) => self.attend(shim).await,
+            Err(Unbegun::Over(exit)) => Box::pin(self.give_up(exit)).await,
+            Err(Unbegun::Failed(e)) => self.answer(Reply::NotStarted(e)).await,
+        }
+    }
+
+    async fn begin(&mut self, request: Request) -> Result<Shim, Unbegun> {
         let shared = self.shared.clone();
         let container = request.container.clone().map(|plan| (plan, request.hooks.clone()));
         self.unenforced = container.iter().flat_map(|(plan, _)| plan.unenforced()).collect();
         let prepare = move || settle::prepare(&shared.runs, &shared.spares, &request);
-        let prepared = match tokio::task::spawn_blocking(prepare).await {
-            Ok(prepared) => prepared,
-            Err(e) => Err(StartError::Prepare(io::Error::other(e))),
-        };
-        let outcome = match (prepared, container) {
-            (Ok(()), None) => self.give_order().await,
-            (Ok(()), Some((plan, hooks))) => match self.ready(&plan, &hooks).await {
-                Ok(()) => self.give_order().await,
-                Err(Unready::Later(why)) => Err(StartError::Refused(why)),
-                Err(Unready::Never(exit)) => return self.give_up(exit).await,
-            },
-            (Err(e), _) => Err(e),
-        };
-        match outcome {
-            Ok(shim) => self.attend(shim).await,
-            Err(e) => self.answer(Reply::NotStarted(e)).await,
+        match tokio::task::spawn_blocking(prepare).await {
+            Ok(prepared) => prepared?,
+            Err(e) => return Err(StartError::Prepare(io::Error::other(e)).into()),
         }
+        self.shared.count(What::Records, BLOCK);
+        if let Some((plan, hooks)) = container {
+            self.ready(&plan, &hooks).await.map_err(|unready| match unready {
+                Unready::Later(why) => Unbegun::Failed(StartError::Refused(why)),
+                Unready::Never(exit) => Unbegun::Over(exit),
+            })?;
+        }
+        Ok(self.give_order().await?)
     }
 
     /// Ends a run before anything of it was executed.
@@ -200,7 +218,7 @@ impl Attendant {
     /// Attends to a run whose shim lives, as soon as that answers.
     pub async fn search(mut self) {
         self.reply = None;
-        if let Some(shim) = self.look().await {
+        if let Some(shim) = Box::pin(self.look()).await {
             self.attend(shim).await;
         }
     }
@@ -257,9 +275,10 @@ impl Attendant {
                 }
                 Some(Event::Exited(exit)) => self.end(exit, self.started.clone()).await,
                 Some(Event::Output) => self.output.send_modify(|count| *count += 1),
+                Some(Event::Wrote(bytes)) => self.shared.count(What::Output, bytes),
                 Some(Event::ExecEnded(_) | Event::ExecRefused(_) | Event::Unknown) => {}
                 None if self.is_over => return,
-                None => match self.look().await {
+                None => match Box::pin(self.look()).await {
                     Some(again) => shim = again,
                     None => return,
                 },

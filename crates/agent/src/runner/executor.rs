@@ -28,6 +28,10 @@ pub const PATIENCE: Duration = Duration::from_secs(15);
 const RETRY_MIN: Duration = Duration::from_millis(50);
 const RETRY_MAX: Duration = Duration::from_secs(10);
 
+/// What is freed is free for everything: shims live on few pages, and have no use for a cache of
+/// freed pieces scattered over them.
+const NO_CACHES: &str = "glibc.malloc.tcache_count=0";
+
 #[derive(Debug, thiserror::Error)]
 pub enum ExecutorError {
     #[error("its program cannot be run")]
@@ -95,6 +99,7 @@ pub async fn launch(config: &Config) -> Result<Launched, ExecutorError> {
             .arg("--data-dir")
             .arg(&config.data_dir)
             .env_clear()
+            .env("GLIBC_TUNABLES", NO_CACHES)
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::null())
             .stderr(Stdio::null())

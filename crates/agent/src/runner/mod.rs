@@ -28,7 +28,7 @@ use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use hostler_model::{
@@ -43,6 +43,7 @@ use crate::container::{ContainerConfig, Engine};
 use crate::output::{Limits, Reader, Start, Streams};
 use crate::rundir::{self, Login, StartedRecord};
 use crate::wire::{Bounds, Command, Greeting, HookTimes, StartOrder};
+use crate::writes::{Tally, What};
 use attend::{Asked, Attendant, Reply};
 use request::{own_login, request};
 use settle::Settled;
@@ -183,6 +184,8 @@ struct Shared {
     exits: mpsc::Sender<RunExited>,
     cancel: CancellationToken,
     tasks: TaskTracker,
+    /// Where what is written for runs is counted.
+    tally: OnceLock<Arc<Tally>>,
 }
 
 /// How to reach the task that attends to a run.
@@ -207,6 +210,12 @@ struct Ended {
 impl Shared {
     fn live(&self) -> MutexGuard<'_, HashMap<RunId, Handle>> {
         self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn count(&self, what: What, bytes: u64) {
+        if let Some(tally) = self.tally.get() {
+            tally.count(what, bytes);
+        }
     }
 
     /// Enters a run that is about to be attended to; `None` when it is already.
@@ -283,6 +292,7 @@ impl Runner {
             exits,
             cancel: CancellationToken::new(),
             tasks: TaskTracker::new(),
+            tally: OnceLock::new(),
             config,
         });
         shared.tasks.spawn(executor::keep(shared.clone(), launched));
@@ -292,6 +302,12 @@ impl Runner {
 
     fn shared(&self) -> &Arc<Shared> {
         &self.inner.shared
+    }
+
+    /// From now on what is written for runs is counted there.
+    pub(crate) fn count_into(&self, tally: Arc<Tally>) {
+        // Whoever comes second counts into the first one's.
+        let _ = self.shared().tally.set(tally);
     }
 
     /// Starts a run, once. Goes on by itself when the caller stops waiting.

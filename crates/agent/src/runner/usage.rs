@@ -1,6 +1,8 @@
 //! What a run uses, read by the agent itself: from its cgroups where they count it, else by adding up
-//! what `/proc` says of its processes. A handful of small files for each run.
+//! what `/proc` says of its processes. A handful of small files for each run, and a single one for a run
+//! that has done nothing since it was last looked at.
 
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,94 +33,129 @@ pub struct Usage {
 impl Runner {
     /// What a live run uses; `None` when it is not running here.
     pub async fn usage(&self, run_id: RunId) -> Option<Usage> {
-        let shared = self.shared().clone();
-        blocking(move || Ok(look(&shared, run_id))).await.ok().flatten()
+        self.usages_of(vec![(run_id, None)]).await.into_iter().next().map(|(_, usage)| usage)
     }
 
     /// The same of every live run.
     pub async fn usages(&self) -> Vec<(RunId, Usage)> {
-        self.usages_of(self.live()).await
+        self.usages_of(self.live().into_iter().map(|run| (run, None)).collect()).await
     }
 
-    /// The same of several runs, in one go.
-    pub async fn usages_of(&self, runs: Vec<RunId>) -> Vec<(RunId, Usage)> {
+    /// The same of several runs, in one go. Of a run that has used no processor time since an earlier
+    /// look nothing else is read: it has done nothing.
+    pub async fn usages_of(&self, runs: Vec<(RunId, Option<Usage>)>) -> Vec<(RunId, Usage)> {
         let shared = self.shared().clone();
         let look = move || {
-            let each = |run_id| Some((run_id, look(&shared, run_id)?));
+            let everybody = OnceCell::new();
+            let each = |(run_id, earlier): (RunId, Option<Usage>)| {
+                let record = record_of(&shared, run_id)?;
+                Some((run_id, Measured::new(&record, &everybody).usage(earlier)?))
+            };
             Ok(runs.into_iter().filter_map(each).collect())
         };
         blocking(look).await.unwrap_or_default()
     }
 }
 
-fn look(shared: &Shared, run_id: RunId) -> Option<Usage> {
+fn record_of(shared: &Shared, run_id: RunId) -> Option<Arc<StartedRecord>> {
     let known = match shared.live().get(&run_id) {
         Some(handle) if handle.ended.is_none() => handle.record.clone(),
         _ => return None,
     };
-    let record = match known {
-        Some(record) => record,
-        None => {
-            let path = shared.runs.join(run_id.to_string());
-            let record = Arc::new(settle::record_at(&path).ok().flatten()?);
-            if record.inner.is_some() || !record.is_container {
-                shared.live().get_mut(&run_id)?.record = Some(record.clone());
+    if let Some(record) = known {
+        return Some(record);
+    }
+    let path = shared.runs.join(run_id.to_string());
+    let record = Arc::new(settle::record_at(&path).ok().flatten()?);
+    if record.inner.is_some() || !record.is_container {
+        shared.live().get_mut(&run_id)?.record = Some(record.clone());
+    }
+    Some(record)
+}
+
+/// A run that is being looked at. What runs in a container is in cgroups that its engine made.
+struct Measured<'a> {
+    /// The cgroups that count.
+    dirs: Vec<PathBuf>,
+    /// The one of version 2.
+    group: Option<PathBuf>,
+    /// The process below which the others are.
+    root: u32,
+    /// Read once for all runs that have no cgroup.
+    everybody: &'a OnceCell<proc::Family>,
+    processes: OnceCell<Vec<u32>>,
+}
+
+impl<'a> Measured<'a> {
+    fn new(record: &StartedRecord, everybody: &'a OnceCell<proc::Family>) -> Measured<'a> {
+        let (dirs, group, root) = match record.inner {
+            Some(inner) => {
+                let dirs = cgroup::of_process(inner.pid);
+                let is_second = |dir: &&PathBuf| dir.join("cgroup.controllers").exists();
+                let group = dirs.first().filter(is_second).cloned();
+                (dirs, group, inner.pid)
             }
-            record
-        }
-    };
-    measure(&record)
-}
+            None => {
+                let dirs = record.cgroup_dirs().map(Path::to_owned).collect();
+                (dirs, record.cgroup.as_deref().map(PathBuf::from), record.shim_pid)
+            }
+        };
+        Measured { dirs, group, root, everybody, processes: OnceCell::new() }
+    }
 
-fn measure(record: &StartedRecord) -> Option<Usage> {
-    let Some(inner) = record.inner else {
-        let dirs: Vec<&Path> = record.cgroup_dirs().collect();
-        let group = record.cgroup.as_deref().map(Path::new);
-        return measure_in(&dirs, group, || match group {
+    fn processes(&self) -> &[u32] {
+        self.processes.get_or_init(|| match &self.group {
             Some(dir) => cgroup::processes(dir),
-            None => proc::descendants(record.shim_pid),
-        });
-    };
-    let inside = cgroup::of_process(inner.pid);
-    let dirs: Vec<&Path> = inside.iter().map(PathBuf::as_path).collect();
-    let group = dirs.first().copied().filter(|dir| dir.join("cgroup.controllers").exists());
-    measure_in(&dirs, group, || match dirs.first() {
-        Some(dir) => cgroup::processes(dir),
-        None => proc::descendants(inner.pid),
-    })
-}
+            None => self.everybody.get_or_init(proc::Family::read).descendants(self.root),
+        })
+    }
 
-/// From what these cgroups count (the second is the one of version 2), and for the rest from the processes.
-fn measure_in(
-    dirs: &[&Path],
-    group: Option<&Path>,
-    processes: impl Fn() -> Vec<u32>,
-) -> Option<Usage> {
-    let first = |names: &[&str]| {
-        let files = dirs.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
+    fn first(&self, names: &[&str]) -> Option<u64> {
+        let files = self.dirs.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
         files.map(|file| number(&file)).find_map(|found| found)
-    };
-    let cpu = group.map(|dir| cgroup::number_after(&dir.join("cpu.stat"), "usage_usec "));
-    let cpu = cpu.or_else(|| first(&["cpuacct.usage"]).map(|nanos| nanos / 1000));
-    let memory = first(&["memory.current", "memory.usage_in_bytes"]);
-    let peak = first(&["memory.peak", "memory.max_usage_in_bytes"]);
-    let pids = first(&["pids.current"]);
-    let io = group.and_then(|dir| read_io(&dir.join("io.stat")));
-    let pressure = group.and_then(|dir| read_pressure(&dir.join("memory.pressure")));
+    }
 
-    let is_counted = memory.is_some() && pids.is_some() && io.is_some() && cpu.is_some();
-    let added = if is_counted { Added::default() } else { add_up(processes())? };
-    let memory = memory.unwrap_or(added.memory);
-    let (io_read, io_written) = io.unwrap_or((added.io_read, added.io_written));
-    Some(Usage {
-        cpu: cpu.filter(|micros| *micros > 0).map_or(added.cpu, Duration::from_micros),
-        memory: Bytes::new(memory),
-        memory_peak: Bytes::new(peak.unwrap_or(added.peak).max(memory)),
-        pids: pids.map_or(added.threads, |pids| u32::try_from(pids).unwrap_or(u32::MAX)),
-        io_read: Bytes::new(io_read),
-        io_written: Bytes::new(io_written),
-        memory_pressure: pressure,
-    })
+    fn cpu(&self) -> Duration {
+        let group = self.group.as_ref();
+        let counted = group.map(|dir| cgroup::number_after(&dir.join("cpu.stat"), "usage_usec "));
+        let counted = counted.or_else(|| self.first(&["cpuacct.usage"]).map(|nanos| nanos / 1000));
+        if let Some(micros) = counted.filter(|micros| *micros > 0) {
+            return Duration::from_micros(micros);
+        }
+        let ticks = |pid: &u32| proc::stat(*pid).map_or(0, |stat| stat.cpu_ticks);
+        let sum: u64 = self.processes().iter().map(ticks).sum();
+        Duration::from_millis(sum * 1000 / rustix::param::clock_ticks_per_second().max(1))
+    }
+
+    /// `None` when there are no processes any more.
+    fn usage(&self, earlier: Option<Usage>) -> Option<Usage> {
+        let cpu = self.cpu();
+        if let Some(earlier) = earlier.filter(|earlier| earlier.cpu == cpu) {
+            return Some(Usage {
+                memory_pressure: earlier.memory_pressure.map(|_| 0.0),
+                ..earlier
+            });
+        }
+        let memory = self.first(&["memory.current", "memory.usage_in_bytes"]);
+        let peak = self.first(&["memory.peak", "memory.max_usage_in_bytes"]);
+        let pids = self.first(&["pids.current"]);
+        let io = self.group.as_ref().and_then(|dir| read_io(&dir.join("io.stat")));
+        let pressure = self.group.as_ref().and_then(|dir| read_pressure(&dir.join("memory.pressure")));
+
+        let is_counted = memory.is_some() && pids.is_some() && io.is_some();
+        let added = if is_counted { Added::default() } else { add_up(self.processes())? };
+        let memory = memory.unwrap_or(added.memory);
+        let (io_read, io_written) = io.unwrap_or((added.io_read, added.io_written));
+        Some(Usage {
+            cpu,
+            memory: Bytes::new(memory),
+            memory_peak: Bytes::new(peak.unwrap_or(added.peak).max(memory)),
+            pids: pids.map_or(added.threads, |pids| u32::try_from(pids).unwrap_or(u32::MAX)),
+            io_read: Bytes::new(io_read),
+            io_written: Bytes::new(io_written),
+            memory_pressure: pressure,
+        })
+    }
 }
 
 fn number(file: &PathBuf) -> Option<u64> {
@@ -151,7 +188,6 @@ fn parse_pressure(text: &str) -> Option<f32> {
 /// Sums over processes.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Added {
-    cpu: Duration,
     memory: u64,
     peak: u64,
     threads: u32,
@@ -160,18 +196,15 @@ struct Added {
 }
 
 /// `None` when there are no processes any more.
-fn add_up(pids: Vec<u32>) -> Option<Added> {
+fn add_up(processes: &[u32]) -> Option<Added> {
     let mut added = Added::default();
-    for pid in pids {
+    for pid in processes {
         let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok();
         let Some(status) = read("status") else { continue };
         added.add_status(&status);
         let io = read("io").unwrap_or_default();
         added.io_read += after(&io, "read_bytes:");
         added.io_written += after(&io, "write_bytes:");
-        let ticks = proc::stat(pid).map_or(0, |stat| stat.cpu_ticks);
-        let per_second = rustix::param::clock_ticks_per_second().max(1);
-        added.cpu += Duration::from_millis(ticks * 1000 / per_second);
     }
     (added.threads > 0).then_some(added)
 }

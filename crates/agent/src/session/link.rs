@@ -7,13 +7,14 @@ use hostler_proto::v1::agent_link_client::AgentLinkClient;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
+use tonic::codec::CompressionEncoding;
 use tonic::transport::{Channel, Endpoint, Uri};
 
+use super::manner::Manner;
 use crate::identity::Identity;
 use crate::join::server_name;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
 const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Hundreds of assignments with large specs.
 const MESSAGE_MAX: usize = 32 * 1024 * 1024;
@@ -33,6 +34,7 @@ pub(super) enum DialError {
 pub(super) async fn dial(
     address: &str,
     identity: &Identity,
+    manner: Manner,
 ) -> Result<AgentLinkClient<Channel>, DialError> {
     let mut config = identity.client_config().map_err(DialError::Identity)?;
     config.alpn_protocols = vec![b"h2".to_vec()];
@@ -50,7 +52,7 @@ pub(super) async fn dial(
     let channel = Endpoint::from_shared(format!("http://{address}"))
         .map_err(|_| DialError::Address(address.to_owned()))?
         .connect_timeout(CONNECT_TIMEOUT)
-        .http2_keep_alive_interval(KEEP_ALIVE_EVERY)
+        .http2_keep_alive_interval(manner.keep_alive)
         .keep_alive_timeout(KEEP_ALIVE_TIMEOUT)
         .keep_alive_while_idle(true)
         .initial_stream_window_size(WINDOW)
@@ -58,7 +60,14 @@ pub(super) async fn dial(
         .connect_with_connector(connector)
         .await
         .map_err(DialError::Connect)?;
-    Ok(AgentLinkClient::new(channel)
+    let client = AgentLinkClient::new(channel)
         .max_decoding_message_size(MESSAGE_MAX)
-        .max_encoding_message_size(MESSAGE_MAX))
+        .max_encoding_message_size(MESSAGE_MAX);
+    Ok(if manner.is_compressed {
+        client
+            .send_compressed(CompressionEncoding::Gzip)
+            .accept_compressed(CompressionEncoding::Gzip)
+    } else {
+        client
+    })
 }

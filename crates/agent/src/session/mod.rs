@@ -12,6 +12,7 @@
 //! the ledger, and both sides say where they stand when the next session begins.
 
 mod link;
+mod manner;
 mod renewal;
 mod stream;
 mod talk;
@@ -28,6 +29,8 @@ use crate::metrics::Sampler;
 use crate::runner::Runner;
 use crate::status::Status;
 use crate::supervisor::Supervisor;
+use crate::writes::Tally;
+use manner::Manner;
 
 const RETRY_MIN: Duration = Duration::from_millis(200);
 const RETRY_MAX: Duration = Duration::from_secs(15);
@@ -71,7 +74,12 @@ pub(crate) struct Session {
     pub status: Arc<Status>,
     pub sampler: Sampler,
     pub boot_id: String,
+    pub manner: Manner,
+    pub tally: Arc<Tally>,
+    is_metered: bool,
     facts: Option<(Duration, Facts)>,
+    /// The facts that a server has and keeps.
+    facts_told: Option<Facts>,
     time_renewal: Timestamp,
 }
 
@@ -86,6 +94,8 @@ pub(crate) struct Parts {
     pub runner: Runner,
     pub status: Arc<Status>,
     pub boot_id: String,
+    pub is_metered: bool,
+    pub tally: Arc<Tally>,
 }
 
 impl Session {
@@ -94,6 +104,10 @@ impl Session {
             time_renewal: parts.identity.time_renewal(rand::random()),
             sampler: Sampler::new(parts.data_dir.clone()),
             facts: None,
+            facts_told: None,
+            manner: Manner::of(parts.is_metered),
+            is_metered: parts.is_metered,
+            tally: parts.tally,
             clock: parts.clock,
             tasks: parts.tasks,
             data_dir: parts.data_dir,
@@ -197,7 +211,7 @@ impl Session {
             return facts.clone();
         }
         let collected = self.tasks.run_blocking("facts", crate::facts::collect).await;
-        let facts = collected.unwrap_or_default();
+        let facts = Facts { is_metered: self.is_metered, ..collected.unwrap_or_default() };
         self.facts = Some((now, facts.clone()));
         facts
     }

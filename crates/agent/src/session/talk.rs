@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::FuturesOrdered;
 use hostler_base::{OnError, Tasks, chain};
-use hostler_model::{Generation, WorkloadSpec};
+use hostler_model::{Facts, Generation, NodeMetrics, WorkloadSpec};
 use hostler_proto::v1::{self, agent_message, server_message};
 use hostler_proto::{ConvertError, parse_assignment, report_to_message, status_to_message};
 use tokio::sync::{mpsc, oneshot};
@@ -21,17 +21,14 @@ use tonic::Streaming;
 
 use super::stream::OpenStream;
 use super::{End, Session, link};
-use crate::supervisor::{Ack, StatusAck, Supervisor, Taken, Unreadable, Wishes};
+use crate::supervisor::{Ack, Opening, StatusAck, Supervisor, Taken, Unreadable, Wishes};
 
 /// How long a connection and a server's first word may take.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a message may wait to be sent before the connection counts as dead.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long reports are gathered before they are sent.
-const COALESCE: Duration = Duration::from_millis(2);
 const REPORTS_MAX: usize = 200;
-const METRICS_EVERY: Duration = Duration::from_secs(10);
 /// Heartbeats in a row that may go unanswered.
 const SILENT_BEATS: u32 = 3;
 const OUTBOUND_QUEUED: usize = 16;
@@ -118,39 +115,44 @@ impl Session {
     async fn open(&mut self, address: &str) -> Result<Opened, End> {
         let facts = self.facts().await;
         let clock = self.clock.clone();
-        let dialled = clock.timeout(OPEN_TIMEOUT, link::dial(address, &self.identity)).await;
-        let mut client = dialled
+        let dial = link::dial(address, &self.identity, self.manner);
+        let mut client = (clock.timeout(OPEN_TIMEOUT, dial).await)
             .map_err(|late| End::Lost(late.to_string()))?
             .map_err(|error| End::Lost(chain(&error).to_string()))?;
         let opening = self.supervisor.open_session().await.map_err(|_| End::Stopping)?;
         let (outbound, queue) = mpsc::channel(OUTBOUND_QUEUED);
-        let hello = v1::Hello {
-            protocol: hostler_proto::PROTOCOL,
-            agent_version: env!("CARGO_PKG_VERSION").to_owned(),
-            boot_id: self.boot_id.clone(),
-            session_epoch: opening.epoch.get(),
-            applied_generation: opening.applied.get(),
-            facts_json: serde_json::to_string(&facts).unwrap_or_default(),
-        };
-        let lost = |status: tonic::Status| End::Lost(chain(&status).to_string());
+        let hello = self.hello(opening, &facts);
+        let is_told = !hello.facts_unchanged;
         let greet = async {
             // The queue is empty and its other end is held right here.
             let _ = outbound.send(message(agent_message::Body::Hello(hello))).await;
-            let mut inbound =
-                client.session(ReceiverStream::new(queue)).await.map_err(lost)?.into_inner();
-            let first = inbound.message().await.map_err(lost)?;
-            Ok::<_, End>((inbound, first.and_then(|first| first.body)))
+            let mut inbound = client.session(ReceiverStream::new(queue)).await?.into_inner();
+            let first = inbound.message().await?;
+            Ok::<_, tonic::Status>((inbound, first.and_then(|first| first.body)))
         };
-        let (inbound, first) = clock
-            .timeout(OPEN_TIMEOUT, greet)
-            .await
-            .map_err(|late| End::Lost(late.to_string()))??;
+        let (inbound, first) = match clock.timeout(OPEN_TIMEOUT, greet).await {
+            Err(late) => return Err(End::Lost(late.to_string())),
+            Ok(Err(status)) => {
+                // A server of a release that cannot read what is compressed.
+                self.manner.is_compressed &= status.code() != tonic::Code::Unimplemented;
+                return Err(End::Lost(chain(&status).to_string()));
+            }
+            Ok(Ok(greeted)) => greeted,
+        };
         let welcome = match first {
             Some(server_message::Body::Welcome(welcome)) => welcome,
-            Some(server_message::Body::Refusal(refusal)) => return Err(refused(refusal)),
+            Some(server_message::Body::Refusal(refusal)) => {
+                self.facts_told = None;
+                return Err(refused(refusal));
+            }
             Some(server_message::Body::Goodbye(_)) => return Err(End::Goodbye),
             _ => return Err(End::Lost("the server did not answer the greeting".into())),
         };
+        if !welcome.keeps_facts {
+            self.facts_told = None;
+        } else if is_told {
+            self.facts_told = Some(facts);
+        }
         let beat = Duration::from_millis(welcome.heartbeat_interval_ms.into())
             .clamp(Duration::from_millis(50), Duration::from_secs(60));
         tracing::info!(
@@ -163,6 +165,26 @@ impl Session {
         self.status.set_connected(welcome.server_id.clone(), address.to_owned(), self.clock.now());
         self.remember(welcome, address).await;
         Ok(Opened { outbound, inbound, beat })
+    }
+
+    fn hello(&self, opening: Opening, facts: &Facts) -> v1::Hello {
+        let told = self.facts_told.as_ref().filter(|_| !self.manner.repeats_facts);
+        let is_known = told.is_some_and(|told| told.is_same_machine(facts));
+        let wish = self.manner.heartbeat_wish.unwrap_or_default().as_millis();
+        v1::Hello {
+            protocol: hostler_proto::PROTOCOL,
+            agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+            boot_id: self.boot_id.clone(),
+            session_epoch: opening.epoch.get(),
+            applied_generation: opening.applied.get(),
+            facts_json: if is_known {
+                String::new()
+            } else {
+                serde_json::to_string(facts).unwrap_or_default()
+            },
+            heartbeat_wish_ms: u32::try_from(wish).unwrap_or(u32::MAX),
+            facts_unchanged: is_known,
+        }
     }
 
     /// Keeps what the server says of this node's name and of where servers are. The address that works
@@ -226,7 +248,7 @@ impl Session {
                 }
                 () = supervisor.outbox().filled(), if !is_gathering => {
                     is_gathering = true;
-                    gathered = Box::pin(self.clock.sleep(COALESCE));
+                    gathered = Box::pin(self.clock.sleep(self.manner.gather));
                 }
                 () = &mut gathered, if is_gathering => {
                     is_gathering = false;
@@ -331,9 +353,12 @@ impl Session {
             return Err(End::Lost("the server does not answer heartbeats".into()));
         }
         let mut metrics_json = String::new();
-        if talk.measured.is_none_or(|last| now.saturating_sub(last) >= METRICS_EVERY) {
+        if talk.measured.is_none_or(|last| now.saturating_sub(last) >= self.manner.metrics_every) {
             talk.measured = Some(now);
-            let metrics = self.sampler.sample(self.runner.live().len());
+            let metrics = NodeMetrics {
+                writes: Some(self.tally.metrics()),
+                ..self.sampler.sample(self.runner.live().len())
+            };
             metrics_json = serde_json::to_string(&metrics).unwrap_or_default();
         }
         let heartbeat =

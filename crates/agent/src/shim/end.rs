@@ -18,6 +18,7 @@ use hostler_model::{Exit, ExitReason};
 use super::{Cause, Shim, keeper};
 use crate::sys::{self, Children, Ended};
 use crate::wire::{HookKind, kind};
+use crate::writes::BLOCK;
 use crate::{proc, rundir};
 
 /// How long a descendant that holds a pipe may be silent, and go on at most.
@@ -178,6 +179,9 @@ impl Shim {
             self.run.remove(rundir::SOCKET);
         }
         let told = self.links.tell(kind::EXITED, &bytes);
+        // `started.json` and `exit.json`.
+        self.output.count(2 * BLOCK);
+        self.tell_written(true);
         match written {
             Ok(_) if told > 0 => {}
             Ok(file) => {

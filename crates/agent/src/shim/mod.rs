@@ -86,6 +86,8 @@ struct Shim {
     /// The other ends, for as long as hooks may need them.
     writers: Option<(OwnedFd, OwnedFd)>,
     output: Writer,
+    /// When nothing happens for so long, memory is given back.
+    rests_after: Option<Duration>,
     asides: Vec<Aside>,
     asides_made: u32,
     /// Cgroups of commands whose last processes are on their way out.
@@ -199,6 +201,7 @@ fn begin(seat: Seat, order: StartOrder) -> Result<Shim, Refusal> {
         stdout: Some(born.stdout),
         stderr: Some(born.stderr),
         writers: Some(born.writers),
+        rests_after: Some(serve::REST_AFTER_START),
         asides: Vec::new(),
         asides_made: 0,
         leaving: Vec::new(),

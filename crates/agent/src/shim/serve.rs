@@ -3,6 +3,9 @@
 //!
 //! The loop ends when the program has ended. It has not been reaped then, and is not until every
 //! signal that goes to its process group has been sent: its number cannot be taken by another.
+//!
+//! When nothing has happened for a while the shim gives back what memory it took to begin, or to move
+//! output: most runs live long and say little, and there may be hundreds of them.
 
 use std::os::fd::OwnedFd;
 use std::time::Duration;
@@ -22,6 +25,10 @@ const LINKS: usize = 6;
 
 const EXECS: usize = LINKS + link::MAX;
 const SLOTS: usize = EXECS + aside::EXECS_MAX;
+
+/// How long nothing has to happen before memory is given back: after the start, and after output.
+pub(super) const REST_AFTER_START: Duration = Duration::from_secs(1);
+const REST_AFTER_OUTPUT: Duration = Duration::from_secs(10);
 
 impl Shim {
     /// Lets the prepared child become the program. Should it be dead already, its death is seen like
@@ -64,9 +71,15 @@ impl Shim {
 
     /// Waits for something to happen and sees to it. The program's end, when it has come.
     pub(super) fn turn(&mut self) -> Option<Ended> {
-        let patience = self.open_door();
+        let patience = self.open_door().or(self.rests_after);
         let mut slots = self.slots();
-        sys::poll(&mut slots, patience);
+        if !sys::poll(&mut slots, patience) && self.rests_after.take().is_some() {
+            self.tell_written(true);
+            if self.output.rest() {
+                sys::give_back_heap();
+            }
+            sys::give_back_text_and_stack(&self.token);
+        }
         self.end_abandoned(&slots[EXECS..]);
         if slots[STDOUT].is_ready() {
             self.pump(Stream::Stdout);
@@ -110,9 +123,22 @@ impl Shim {
         let Some(open) = pipe else { return };
         match self.output.pump(&self.run, stream, open) {
             Ok(0) => *pipe = None,
-            Ok(_) => self.links.tell_output(self.output.position()),
+            Ok(_) => {
+                self.rests_after = Some(REST_AFTER_OUTPUT);
+                self.links.tell_output(self.output.position());
+                self.tell_written(false);
+            }
             Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
             Err(_) => *pipe = None,
+        }
+    }
+
+    /// Tells the agent what was written to disk since it was last told; when there is none, the next.
+    pub(super) fn tell_written(&mut self, is_all: bool) {
+        if let Some(bytes) = self.output.untold(is_all)
+            && self.links.tell(kind::WROTE, &bytes.to_le_bytes()) > 0
+        {
+            self.output.told(bytes);
         }
     }
 
@@ -189,8 +215,8 @@ impl Shim {
             let is_greeted = link::send(&socket, kind::HELLO, &self.greeting)
                 && (self.farewell.as_ref())
                     .is_none_or(|exit| link::send(&socket, kind::EXITED, exit));
-            if is_greeted {
-                self.links.add(socket);
+            if is_greeted && self.links.add(socket) {
+                self.tell_written(true);
             }
         }
     }

@@ -25,6 +25,7 @@ pub(crate) use node::this_node;
 pub(crate) use plan::Plan;
 pub(crate) use source::{DirectorySource, Hangups};
 
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,27 @@ use hostler_manifest::{Loader, Report, Set};
 
 /// The ledger of an agent that has no node id from a server.
 pub(crate) const LEDGER: &str = "standalone";
+
+/// What a data directory has of an agent without a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trace {
+    None,
+    /// One ran there.
+    Left,
+    /// One runs there now.
+    Running,
+}
+
+/// Looks at its ledger and at the lock beside it, which lasts as long as the agent.
+pub(crate) fn trace(data_dir: &Path) -> Trace {
+    if !data_dir.join(format!("ledger-{LEDGER}")).exists() {
+        return Trace::None;
+    }
+    match File::open(data_dir.join(format!("ledger-{LEDGER}.lock"))).map(|lock| lock.try_lock()) {
+        Ok(Err(TryLockError::WouldBlock)) => Trace::Running,
+        Ok(_) | Err(_) => Trace::Left,
+    }
+}
 
 /// A directory to take workloads from.
 #[derive(Clone, Debug, PartialEq, Eq)]

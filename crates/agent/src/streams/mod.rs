@@ -77,12 +77,15 @@ pub(crate) struct Stream {
     pub supervisor: Supervisor,
     pub clock: Clock,
     pub tasks: Tasks,
+    /// The most that is sent of what was used over time.
+    pub samples_max: usize,
 }
 
 impl Stream {
     /// Sends everything there is to send, and how it ended.
     pub async fn run(self, what: What) {
-        let Stream { id, window, credit, outbound, runner, supervisor, clock, tasks } = self;
+        let Stream { id, window, credit, outbound, runner, supervisor, clock, tasks, samples_max } =
+            self;
         let mut outlet = Outlet::new(id, window, credit, outbound);
         let ended = match what {
             What::Output(request) if request.placement_id.is_empty() => {
@@ -94,7 +97,9 @@ impl Stream {
             What::Exec(request) => {
                 exec::send(request, &runner, &supervisor, &clock, &mut outlet).await
             }
-            What::Usage(request) => usage::send(&request, &supervisor, &mut outlet).await,
+            What::Usage(request) => {
+                usage::send(&request, &supervisor, samples_max, &mut outlet).await
+            }
         };
         let mut end = v1::StreamEnd { stream_id: id, ..v1::StreamEnd::default() };
         match ended {

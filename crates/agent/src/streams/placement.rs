@@ -1,8 +1,8 @@
 //! The output of a placement over its runs, line by line: what matches, with a mark where a run begins
 //! or has ended.
 //!
-//! When nothing is said of which part is wanted, it is that of the newest run. Followed, it goes on into
-//! the runs that come, until the placement is gone from this node.
+//! When nothing is said of which part is wanted, it is that of the newest run; followed, of all runs that
+//! live, and then of those that come, until the placement is gone from this node.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ pub(super) async fn send(
         text => Some(text.parse::<LogCursor>().map_err(|e| Failure::malformed(&e))?),
     };
     let service = appeared(supervisor, placement, request.follow, clock).await?;
-    let wanted = wanted(request, &query, cursor, &service, runner)?;
+    let wanted = wanted(request, &query, cursor.is_some(), &service, runner)?;
     let runs = wanted.of(&service, runner);
     if matches!(wanted, Wanted::Only(_)) && runs.is_empty() {
         return Err(Failure::new(
@@ -77,7 +77,7 @@ pub(super) async fn send(
         return follow(follower, runs, wanted, supervisor, runner, placement, outlet).await;
     }
     let mut reader = blocking(move || match cursor {
-        Some(cursor) => Ok(WorkloadReader::open_at(runs, query, cursor)),
+        Some(cursor) => Ok(WorkloadReader::open_at(runs, query, &cursor)),
         None => WorkloadReader::open(runs, query),
     })
     .await?;
@@ -119,7 +119,7 @@ fn query(request: &v1::OutputRequest) -> Result<Query, Failure> {
 fn wanted(
     request: &v1::OutputRequest,
     query: &Query,
-    cursor: Option<LogCursor>,
+    has_cursor: bool,
     service: &ServiceView,
     runner: &Runner,
 ) -> Result<Wanted, Failure> {
@@ -130,9 +130,11 @@ fn wanted(
         || query.until.is_some()
         || query.grep.is_some()
         || query.tail.is_some()
-        || cursor.is_some();
-    Ok(match runs_of(service, runner).last() {
-        Some(newest) if !is_chosen => Wanted::From(newest.number),
+        || has_cursor;
+    let oldest_live = service.others.first().filter(|_| request.follow).map(|other| other.number);
+    let newest = runs_of(service, runner).last().map(|run| run.number);
+    Ok(match oldest_live.or(newest) {
+        Some(first) if !is_chosen => Wanted::From(first),
         _ => Wanted::All,
     })
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hostler_engine::supervise::{AgentState, Held, Local, Past, Volatile};
+use hostler_engine::supervise::{AgentState, Held, HeldRun, Local, Past, Volatile};
 use hostler_model::{Assignment, Exit, Name, PlacementId, PlacementStatus, RunId, Timestamp};
 use tokio::sync::watch;
 
@@ -15,6 +15,8 @@ pub(crate) struct ServiceView {
     pub status: PlacementStatus,
     /// The newest run that lives.
     pub live: Option<LiveRun>,
+    /// Others that live, oldest first: only a schedule may have them.
+    pub others: Vec<LiveRun>,
     /// Runs made, ever.
     pub launched: u64,
     /// Ended runs, oldest first.
@@ -24,21 +26,33 @@ pub(crate) struct ServiceView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LiveRun {
     pub run: RunId,
+    /// The how-manieth it is.
+    pub number: u64,
     pub pid: Option<u32>,
     pub since: Option<Timestamp>,
+}
+
+impl LiveRun {
+    fn of(run: RunId, held: &HeldRun) -> LiveRun {
+        let (pid, since) = match &held.local {
+            Local::Running { pid, since } => (Some(*pid), Some(*since)),
+            _ => (None, None),
+        };
+        LiveRun { run, number: held.origin.map_or(0, |origin| origin.number), pid, since }
+    }
 }
 
 impl ServiceView {
     pub(super) fn of(state: &AgentState, held: &Held, volatile: &Volatile) -> Option<ServiceView> {
         let service = held.service.as_ref()?;
-        let live = state.live(held).last().map(|(run, held)| match &held.local {
-            Local::Running { pid, since } => LiveRun { run, pid: Some(*pid), since: Some(*since) },
-            _ => LiveRun { run, pid: None, since: None },
-        });
+        let mut others: Vec<LiveRun> =
+            state.live(held).map(|(run, held)| LiveRun::of(run, held)).collect();
+        let live = others.pop();
         Some(ServiceView {
             assignment: held.assignment.clone(),
             status: state.status(held, volatile)?,
             live,
+            others,
             launched: service.launched,
             history: service.history.iter().cloned().collect(),
         })

@@ -9,11 +9,12 @@
 //!
 //! What holds:
 //!
-//! 1. Nothing is started, stopped, answered or reported that is not on disk. When the disk is full the
-//!    owner waits with what it has, everything queues up behind it (every queue is bounded), and runs
-//!    that live go on living.
-//! 2. A run is handed to the runner only after its `Starting` record; a run that the runner says was
-//!    started before is recovered, never started again.
+//! 1. Nothing is started, stopped, answered or reported that is not on disk, with one exception: the
+//!    next run of a `forever` service starts when its record is written, and the sync follows at once
+//!    (`commit` has the argument). When the disk is full the owner waits with what it has, everything
+//!    queues up behind it (every queue is bounded), and runs that live go on living.
+//! 2. A run is handed to the runner only after its `Starting` or `Launched` record; a run that the
+//!    runner says was started before is recovered, never started again.
 //! 3. A crash at any point is repaired by the start of the next agent (`recover`): the ledger says what
 //!    was intended, the runs' directories say what happened.
 //! 4. Reports are levels, not events: the outbox holds at most one per run, always the newest.
@@ -23,6 +24,7 @@
 
 mod board;
 mod checks;
+mod commit;
 mod owner;
 mod recover;
 mod retain;

@@ -1,6 +1,6 @@
 //! The owner's loop: take inputs, fold, write, act.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,21 +11,21 @@ use futures::{FutureExt, StreamExt};
 use hostler_base::{Clock, Ids};
 use hostler_engine::supervise::{Action, AgentState, Local, Moment, Record, Volatile};
 use hostler_model::{
-    Exit, ExitReason, Generation, Name, Origin, PlacementId, ReportState, RunId, Runtime, Span,
-    StopSignal, Timestamp,
+    Exit, ExitReason, Generation, Name, PlacementId, ReportState, RunId, Runtime, Span, StopSignal,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::checks::Checks;
+pub(super) use super::commit::Batch;
 use super::retain::Retention;
 use super::services::Services;
 use super::starts::Starts;
-use super::{Board, Input, Opening, Outbox, Parts, Pending, Taken};
+use super::{Board, Input, Outbox, Parts, Pending};
 use crate::config::OnStop;
 use crate::health::HealthEvent;
 use crate::ledger::{Stopped, Writer};
-use crate::runner::{RecoveredState, RunExited, Runner, StartError, StartRun, Started, StopError};
+use crate::runner::{RecoveredState, RunExited, Runner, StartError, Started, StopError};
 use crate::status::Status;
 
 /// The most events that share one write.
@@ -48,18 +48,21 @@ pub(super) struct Owner {
     pub(super) ids: Ids,
     pub(super) is_alone: bool,
     pub(super) board: Arc<Board>,
-    writer: Writer,
+    pub(super) writer: Writer,
     inputs: mpsc::Receiver<Input>,
     exits: mpsc::Receiver<RunExited>,
-    node: Name,
-    status: Arc<Status>,
+    pub(super) node: Name,
+    pub(super) status: Arc<Status>,
     on_stop: OnStop,
     pub(super) outbox: Arc<Outbox>,
     pub(super) pending: Arc<Pending>,
     token: CancellationToken,
     pub(super) jobs: FuturesUnordered<BoxFuture<'static, Done>>,
+    /// What waits for the sync of records that are only written, and when that is due.
+    pub(super) held_back: Batch,
+    pub(super) sync_by: Option<Duration>,
     /// Runs that were asked to stop, and at which generation of their assignment.
-    stopping: HashMap<RunId, Generation>,
+    pub(super) stopping: HashMap<RunId, Generation>,
     /// Runs that live but that the server does not know; they are forgotten when they end.
     pub(super) disowned: HashSet<RunId>,
     /// Everything is being stopped with the agent: nothing is started any more.
@@ -83,29 +86,6 @@ enum Event {
     Health(HealthEvent),
     /// It is time to look at something.
     Due,
-}
-
-/// What follows from some events: what to write, and what to do once that is durable.
-#[derive(Default)]
-pub(super) struct Batch {
-    pub(super) records: Vec<Record>,
-    /// Placements to look for actions of.
-    pub(super) touched: Vec<PlacementId>,
-    /// Runs with something new to report.
-    observed: BTreeSet<RunId>,
-    forgotten: Vec<(RunId, Timestamp)>,
-    pub(super) stops: Vec<(RunId, StopSignal, Span)>,
-    pub(super) examine: Vec<(RunId, Duration)>,
-    pub(super) delays: Vec<(RunId, Duration)>,
-    pub(super) taken: Vec<(oneshot::Sender<Taken>, Taken)>,
-    pub(super) opened: Vec<oneshot::Sender<Opening>>,
-    pub(super) commanded: Vec<(oneshot::Sender<bool>, bool)>,
-    /// Services that were looked at.
-    pub(super) settled: BTreeSet<PlacementId>,
-    /// Runs that began to run, whose checks are to be asked.
-    pub(super) begun: Vec<RunId>,
-    /// Runs whose end is among the events.
-    pub(super) ended: HashSet<RunId>,
 }
 
 impl Owner {
@@ -142,6 +122,8 @@ impl Owner {
             pending,
             token,
             jobs: FuturesUnordered::new(),
+            held_back: Batch::default(),
+            sync_by: None,
             stopping: HashMap::new(),
             disowned: HashSet::new(),
             is_draining: false,
@@ -149,7 +131,10 @@ impl Owner {
     }
 
     pub async fn run(mut self) {
-        let lived = self.live().await;
+        let mut lived = self.live().await;
+        if lived.is_ok() {
+            lived = self.settle().await;
+        }
         if lived.is_ok() && self.status.on_stop().unwrap_or(self.on_stop) == OnStop::Stop {
             let _ = self.drain().await;
         }
@@ -161,7 +146,8 @@ impl Owner {
         let token = self.token.clone();
         let mut sweep = Box::pin(self.clock.sleep(SWEEP_EVERY));
         loop {
-            let due = self.services.wakes.next().map(|at| at.saturating_sub(self.clock.instant()));
+            let due = [self.services.wakes.next(), self.sync_by].into_iter().flatten().min();
+            let due = due.map(|at| at.saturating_sub(self.clock.instant()));
             let wake = self.clock.sleep(due.unwrap_or(SWEEP_EVERY));
             let first = tokio::select! {
                 () = token.cancelled() => return Ok(()),
@@ -174,7 +160,7 @@ impl Owner {
                     self.retention.sweep(self.clock.now());
                     self.audit();
                     sweep = Box::pin(self.clock.sleep(SWEEP_EVERY));
-                    let mut batch = Batch::default();
+                    let mut batch = self.batch();
                     self.give_up_foundlings(&mut batch);
                     self.commit(batch).await?;
                     continue;
@@ -233,7 +219,7 @@ impl Owner {
     }
 
     async fn turn(&mut self, events: Vec<Event>) -> Result<(), Stopped> {
-        let mut batch = Batch::default();
+        let mut batch = self.batch();
         batch.ended.extend(events.iter().filter_map(|event| match event {
             Event::Exited(exited) => Some(exited.run_id),
             Event::Input(_) | Event::Done(_) | Event::Health(_) | Event::Due => None,
@@ -295,7 +281,7 @@ impl Owner {
         }
     }
 
-    fn examine(&self, run: RunId, delay: Duration) {
+    pub(super) fn examine(&self, run: RunId, delay: Duration) {
         let (runner, wait) = (self.runner.clone(), self.clock.sleep(delay));
         self.jobs.push(Box::pin(async move {
             wait.await;
@@ -365,7 +351,7 @@ impl Owner {
     }
 
     /// Asks the engine what follows for everything that was touched.
-    fn decide(&mut self, batch: &mut Batch) {
+    pub(super) fn decide(&mut self, batch: &mut Batch) {
         self.touch_dependents(batch);
         let mut touched = std::mem::take(&mut batch.touched);
         touched.sort_unstable();
@@ -447,95 +433,10 @@ impl Owner {
         }
     }
 
-    /// Makes the batch durable, then does what it says.
-    pub(super) async fn commit(&mut self, mut batch: Batch) -> Result<(), Stopped> {
-        self.decide(&mut batch);
-        self.writer.write(std::mem::take(&mut batch.records)).await?;
-        self.status.set_applied(self.state.applied);
-        for (reply, taken) in batch.taken {
-            // A session that has ended does not need the answer.
-            let _ = reply.send(taken);
-        }
-        for (reply, is_known) in batch.commanded {
-            let _ = reply.send(is_known);
-        }
-        for (run, time) in batch.forgotten {
-            self.outbox.remove(run);
-            self.pending.remove(run);
-            self.stopping.remove(&run);
-            self.disowned.remove(&run);
-            self.services.condemned.remove(&run);
-            self.retention.keep(run, time);
-        }
-        if !self.is_alone {
-            let reports = batch.observed.iter();
-            let reports = reports.filter_map(|run| self.state.by_run(*run)?.report(*run));
-            self.outbox.put(reports.collect());
-        }
-        self.tell_statuses(batch.settled);
-        for reply in batch.opened {
-            let statuses = self.all_statuses();
-            self.outbox.refill(self.state.reports(), statuses);
-            let opening = Opening { epoch: self.state.session_epoch, applied: self.state.applied };
-            let _ = reply.send(opening);
-        }
-        self.retention.sweep(self.clock.now());
-        for (run, signal, grace) in batch.stops {
-            self.ask_to_stop(run, signal, grace);
-        }
-        for (run, delay) in batch.examine {
-            self.examine(run, delay);
-        }
-        for (run, delay) in batch.delays {
-            let wait = self.clock.sleep(delay);
-            self.jobs.push(wait.map(move |()| Done::Due(run)).boxed());
-        }
-        for run in batch.begun {
-            self.begin_checks(run);
-        }
-        self.hand_over_starts();
-        self.writer.compact_if_grown(&self.state).await;
-        Ok(())
-    }
-
-    fn ask_to_stop(&self, run: RunId, signal: StopSignal, grace: Span) {
+    pub(super) fn ask_to_stop(&self, run: RunId, signal: StopSignal, grace: Span) {
         let runner = self.runner.clone();
         self.jobs.push(Box::pin(async move {
             Done::StopAsked(run, runner.stop(run, signal, grace).await)
         }));
     }
-
-    fn hand_over_starts(&mut self) {
-        while let Some(run) = self.starts.next() {
-            let Some(held) = self.state.placement_of(run) else {
-                self.starts.done(run);
-                continue;
-            };
-            let origin = self.state.by_run(run).and_then(|held| held.origin);
-            let start = StartRun {
-                run_id: run,
-                placement_id: held.assignment.placement_id,
-                spec: held.assignment.spec.clone(),
-                task: held.assignment.workload_name.clone(),
-                project: held.assignment.project_name.clone(),
-                node: self.node.clone(),
-                env: origin.map(about_origin).unwrap_or_default(),
-                reservation: held.assignment.reservation.clone(),
-            };
-            let runner = self.runner.clone();
-            self.jobs
-                .push(Box::pin(async move { Done::Started(run, runner.start_run(start).await) }));
-        }
-    }
-}
-
-/// What a service's run can know of itself.
-fn about_origin(origin: Origin) -> BTreeMap<String, String> {
-    let fire = origin.fire.map(|fire| ("HOSTLER_FIRE_TIME".to_owned(), fire.to_string()));
-    let mut env = BTreeMap::from([
-        ("HOSTLER_RUN_NUMBER".to_owned(), origin.number.to_string()),
-        ("HOSTLER_RUN_CAUSE".to_owned(), origin.cause.to_string()),
-    ]);
-    env.extend(fire);
-    env
 }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use hostler_engine::schedule::node_salt;
 use hostler_engine::supervise::{Command, Moment, Record, Volatile};
 use hostler_model::{
     Generation, Phase, PlacementId, PlacementStatus, RunCause, RunId, StatusReport,
@@ -14,6 +15,7 @@ use super::board::ServiceView;
 use super::owner::{Batch, Owner};
 use crate::health::{Action as HealthAction, Health, HealthEvent};
 use crate::runner::Started;
+use crate::zone;
 
 /// However far the next time is, the wall's clock is looked at this often: it may be set.
 const LONGEST_WAKE: Duration = Duration::from_secs(30);
@@ -292,7 +294,6 @@ impl Owner {
 
     /// Waits of a node differ from those of others.
     pub(super) fn salted(node: &hostler_model::NodeId) -> Volatile {
-        let (high, low) = node.uuid().as_u64_pair();
-        Volatile::new(high ^ low, jiff::tz::TimeZone::system())
+        Volatile::new(node_salt(*node), zone::local())
     }
 }

@@ -51,6 +51,11 @@ impl Starts {
         Some(run)
     }
 
+    /// Whether [`Starts::next`] has one.
+    pub fn is_any_waiting(&self) -> bool {
+        !self.queue.is_empty() && self.in_flight.len() < IN_FLIGHT_MAX
+    }
+
     pub fn is_in_flight(&self, run: RunId) -> bool {
         self.in_flight.contains(&run)
     }

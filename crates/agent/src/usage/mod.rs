@@ -1,13 +1,17 @@
 //! What everything on this node uses, over time: sampled every ten seconds, kept in memory alone (a
 //! sample is not worth a write to a card), told to whoever asks. A run that does nothing is looked at
-//! less and less often, down to once in two minutes, so that a node full of sleepers sleeps too.
+//! less and less often, down to once in two minutes, and only at its processor time, so that a node full
+//! of sleepers sleeps too; where many runs are new at once they are taken up a few at a time.
+//!
+//! This is what wakes an agent that has nothing else to do, so afterwards it gives back the program text
+//! that it ran through.
 //!
 //! The same pass watches memory against its limit: above nine tenths of it the workload's status says
 //! so, until it is below eight tenths again.
 
 mod ring;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,6 +23,7 @@ use hostler_model::{Bytes, PlacementId, RunId, Timestamp, UsageSample};
 use crate::facts::{self, text};
 use crate::runner::{Runner, Usage};
 use crate::supervisor::{ServiceView, Supervisor};
+use crate::sys;
 use ring::Ring;
 
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_secs(10);
@@ -74,8 +79,12 @@ struct Pace {
 }
 
 const SLOWEST: u32 = 12;
+/// Where a run begins that has done nothing when it is first looked at.
+const SLOW: u32 = 4;
 /// A run that uses less than this share of a core does nothing.
 const IDLE: f64 = 0.001;
+/// How many new runs are looked at in one go, apart from those whose memory is limited.
+const NEW_MAX: usize = 32;
 
 impl Observer {
     pub async fn run(self) {
@@ -83,11 +92,16 @@ impl Observer {
         let mut watches = HashMap::new();
         loop {
             self.clock.sleep(SAMPLE_EVERY).await;
-            let live = self.supervisor.board().services();
-            let live = live.iter().filter_map(|service| Some(service.live?.run));
+            let services = self.supervisor.board().services();
+            let live = services.iter().filter_map(|service| {
+                let is_limited = service.assignment.spec.limits.memory.is_some();
+                Some((service.live?.run, is_limited))
+            });
             let due = before.due(live);
+            drop(services);
             let usages = self.runner.usages_of(due).await;
             let alarms = self.sample(usages, &mut before, &mut watches);
+            sys::give_back_text();
             for (placement, warning) in alarms {
                 if self.supervisor.warn_of_memory(placement, warning).await.is_err() {
                     return;
@@ -133,18 +147,30 @@ impl Observer {
 }
 
 impl Before {
-    /// The runs to look at now; those that are gone are forgotten.
-    fn due(&mut self, live: impl Iterator<Item = RunId>) -> Vec<RunId> {
-        let live: HashSet<RunId> = live.collect();
-        self.runs.retain(|run, _| live.contains(run));
-        let mut is_due = |run: &RunId| match self.runs.get_mut(run) {
-            None => true,
-            Some(pace) => {
-                pace.left = pace.left.saturating_sub(1);
-                pace.left == 0
+    /// The runs to look at now, with what they used when they were last looked at; those that are gone
+    /// are forgotten. Given are all that live, and whether their memory is limited.
+    fn due(&mut self, live: impl Iterator<Item = (RunId, bool)>) -> Vec<(RunId, Option<Usage>)> {
+        let live: BTreeMap<RunId, bool> = live.collect();
+        self.runs.retain(|run, _| live.contains_key(run));
+        let mut due = Vec::new();
+        let mut room = NEW_MAX;
+        for (run, is_limited) in live {
+            match self.runs.get_mut(&run) {
+                Some(pace) => {
+                    pace.left = pace.left.saturating_sub(1);
+                    if pace.left == 0 {
+                        due.push((run, Some(pace.usage)));
+                    }
+                }
+                None if is_limited => due.push((run, None)),
+                None if room > 0 => {
+                    room -= 1;
+                    due.push((run, None));
+                }
+                None => {}
             }
-        };
-        live.into_iter().filter(|run| is_due(run)).collect()
+        }
+        due
     }
 
     /// What a run used since it was last looked at, and when it is looked at again.
@@ -156,6 +182,7 @@ impl Before {
         let sample = since(&usage, &earlier, time, seconds);
         let step = match last {
             Some(pace) if sample.cpu < IDLE => (pace.step * 2).min(SLOWEST),
+            None if sample.cpu < IDLE => SLOW,
             _ => 1,
         };
         self.runs.insert(run, Pace { usage, at: now, step, left: step });
@@ -289,6 +316,33 @@ fn net_bytes(dev: &str) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn run(n: u128) -> RunId {
+        RunId::from_uuid(uuid::Uuid::from_u128(n))
+    }
+
+    #[test]
+    fn sleepers_are_taken_up_a_few_at_a_time_and_then_left_alone() {
+        let mut before = Before::default();
+        let live = || (0..100).map(|n| (run(n), n == 99));
+        let mut looks = Vec::new();
+        for tick in 1..=40_u64 {
+            let now = SAMPLE_EVERY * u32::try_from(tick).unwrap();
+            let due = before.due(live());
+            for (id, earlier) in &due {
+                assert_eq!(earlier.is_none(), !before.runs.contains_key(id));
+                before.pace(*id, Usage::default(), now, Timestamp::EPOCH);
+            }
+            before.at = now;
+            looks.push(due.len());
+        }
+        assert_eq!(looks[..5], [33, 32, 32, 3, 33], "the limited one at once; again after four");
+        assert!(looks[28..].iter().sum::<usize>() <= 100, "each once in two minutes: {looks:?}");
+        let busy = Usage { cpu: Duration::from_secs(500), ..Usage::default() };
+        before.pace(run(0), busy, before.at + SAMPLE_EVERY, Timestamp::EPOCH);
+        assert_eq!(before.due([(run(0), false)].into_iter()).len(), 1, "the very next time");
+        assert_eq!(before.runs.len(), 1, "the others are gone");
+    }
 
     #[test]
     fn the_kernels_counts_are_read() {

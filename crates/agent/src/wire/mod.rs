@@ -21,6 +21,7 @@
 //! |---|---|
 //! | 1 | stop, watch, recorded |
 //! | 2 | exec; what could not be enforced, in the greeting |
+//! | 3 | what was written to disk |
 
 mod order;
 
@@ -29,7 +30,7 @@ pub use order::{Bounds, HookKind, HookTimes, StartOrder};
 use hostler_model::{Exit, Timestamp};
 
 /// Of the shims that this program makes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// The first version that can run commands beside its program.
 pub const VERSION_EXEC: u32 = 2;
 
@@ -135,6 +136,7 @@ pub mod kind {
     pub const OUTPUT: u8 = 6;
     pub const EXEC_ENDED: u8 = 7;
     pub const EXEC_REFUSED: u8 = 8;
+    pub const WROTE: u8 = 9;
 }
 
 /// What a shim says.
@@ -155,6 +157,8 @@ pub enum Event {
     ExecEnded(ExecEnd),
     /// A command beside the run could not be run.
     ExecRefused(String),
+    /// So many bytes were written to disk for the run since this was last told.
+    Wrote(u64),
     /// From a newer shim.
     Unknown,
 }
@@ -197,6 +201,7 @@ pub fn take_event(buffer: &mut Vec<u8>) -> Result<Option<Event>, Garbled> {
         kind::OUTPUT => Event::Output,
         kind::EXEC_ENDED => Event::ExecEnded(ExecEnd::decode(payload).ok_or(Garbled)?),
         kind::EXEC_REFUSED => Event::ExecRefused(String::from_utf8_lossy(payload).into_owned()),
+        kind::WROTE => Event::Wrote(u64_at(payload, 0).ok_or(Garbled)?),
         _ => Event::Unknown,
     };
     buffer.drain(..HEADER + length);

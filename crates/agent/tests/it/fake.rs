@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -102,6 +102,8 @@ pub struct FakeSession {
     pub serial: String,
     /// Set to leave heartbeats unanswered.
     pub is_silent: Arc<AtomicBool>,
+    /// Heartbeats that were answered.
+    pub beats: Arc<AtomicU64>,
     out: mpsc::Sender<Result<v1::ServerMessage, Status>>,
     inbox: mpsc::Receiver<agent_message::Body>,
     /// Received, not looked at yet.
@@ -141,8 +143,10 @@ impl FakeServer {
         };
         tasks.spawn(stop.clone().run_until_cancelled_owned(accept));
         let link = Link { sessions: sender, tasks: tasks.clone() };
+        let gzip = tonic::codec::CompressionEncoding::Gzip;
+        let link = AgentLinkServer::new(link).accept_compressed(gzip).send_compressed(gzip);
         let serve = tonic::transport::Server::builder()
-            .add_service(AgentLinkServer::new(link))
+            .add_service(link)
             .serve_with_incoming(ReceiverStream::new(incoming));
         tasks.spawn(stop.clone().run_until_cancelled_owned(async move {
             let _ = serve.await;
@@ -188,6 +192,8 @@ impl AgentLink for Link {
         let acks = out.clone();
         let is_silent = Arc::new(AtomicBool::new(false));
         let silent = is_silent.clone();
+        let beats = Arc::new(AtomicU64::new(0));
+        let beaten = beats.clone();
         self.tasks.spawn(async move {
             loop {
                 let message = tokio::select! {
@@ -201,6 +207,7 @@ impl AgentLink for Link {
                         let ack = v1::HeartbeatAck { applied_generation: beat.applied_generation };
                         let body = Some(server_message::Body::HeartbeatAck(ack));
                         let _ = acks.send(Ok(v1::ServerMessage { body })).await;
+                        beaten.fetch_add(1, Ordering::Relaxed);
                     }
                     Some(body) => {
                         let _ = deliver.send(body).await;
@@ -210,7 +217,7 @@ impl AgentLink for Link {
             }
         });
         let session =
-            FakeSession { hello, serial, is_silent, out, inbox, reports: VecDeque::new() };
+            FakeSession { hello, serial, is_silent, beats, out, inbox, reports: VecDeque::new() };
         let _ = self.sessions.send(session).await;
         Ok(Response::new(ReceiverStream::new(replies)))
     }
@@ -223,6 +230,7 @@ impl FakeSession {
             heartbeat_interval_ms: 200,
             node_name: "alpha".into(),
             agent_addresses: addresses.to_vec(),
+            keeps_facts: true,
         };
         self.say(server_message::Body::Welcome(welcome)).await;
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use hostler_agent::identity::Identity;
 use hostler_agent::join::{JoinError, JoinRequest, Joined, join};
-use hostler_base::Clock;
+use hostler_agent::{AgentConfig, AgentError};
+use hostler_base::{Clock, Shutdown};
 use hostler_trust::{JoinTicket, SecretToken, TokenKind};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -181,4 +182,35 @@ async fn an_address_where_nobody_listens_is_said_to_be_so() {
         JoinRequest { server: format!("https://{address}"), ..api.request(folder.path()) };
     let error = join(request, &Clock::system()).await.unwrap_err();
     assert!(matches!(error, JoinError::Unreachable { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn the_place_of_an_agent_without_a_server_is_not_taken_over() {
+    let api = Api::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let (plain, clock) = (api.request(data), Clock::system());
+    let forced = JoinRequest { is_forced: true, ..plain.clone() };
+    let run = || async {
+        let config = AgentConfig::new(data, "/nonexistent");
+        Box::pin(hostler_agent::run(config, clock.clone(), &Shutdown::new(clock.clone()))).await
+    };
+    std::fs::write(data.join("ledger-standalone"), "").unwrap();
+    let lock = std::fs::File::create(data.join("ledger-standalone.lock")).unwrap();
+    lock.lock().unwrap();
+    for request in [plain.clone(), forced.clone()] {
+        let refused = Box::pin(join(request, &clock)).await.unwrap_err();
+        assert!(matches!(refused, JoinError::StandaloneRuns(_)), "{refused}");
+        assert!(refused.to_string().contains("hostler agent shutdown --data-dir"), "{refused}");
+    }
+    assert!(matches!(run().await, Err(AgentError::AloneRuns(_))));
+
+    drop(lock);
+    let refused = Box::pin(join(plain, &clock)).await.unwrap_err();
+    assert!(matches!(refused, JoinError::StandaloneLeft(_)), "{refused}");
+    assert!(refused.to_string().contains("--force"), "{refused}");
+    assert!(matches!(run().await, Err(AgentError::Alone(_))));
+    assert!(!Identity::exists(data));
+    api.serve(forced, Answer::Welcome).await.unwrap();
+    assert!(Identity::exists(data));
 }

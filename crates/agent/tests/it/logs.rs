@@ -195,6 +195,53 @@ async fn a_workload_is_followed_from_run_to_run() {
     world.exit(second).await;
 }
 
+#[tokio::test]
+async fn runs_that_overlap_are_followed_as_they_speak() {
+    let mut world = World::new().await;
+    let places = ["a1", "b1", "a2", "b2"].map(|name| world.data.join(name));
+    let wait = |place: &std::path::Path, word: &str| {
+        format!("while [ ! -e {} ]; do sleep 0.01; done; echo {word}", place.display())
+    };
+    let script = |name: &str, first: usize, second: usize| {
+        let (one, two) = (format!("{name} one"), format!("{name} two"));
+        format!("{}; {}", wait(&places[first], &one), wait(&places[second], &two))
+    };
+    let (older, _) = world.start_sh(&script("older", 0, 2)).await;
+    let (newer, _) = world.start_sh(&script("newer", 1, 3)).await;
+    let log = |run_id, number| RunLog { run_id, number, dir: world.run_dir(run_id) };
+    let (runs, known) = watch::channel(vec![log(older, 1)]);
+    let mut follower = WorkloadFollower::new(world.runner.clone(), known, Query::default(), None);
+    let mut words = Vec::new();
+    follow_until(&mut follower, &mut words, "[run 1 began]").await;
+    runs.send_modify(|runs| runs.push(log(newer, 2)));
+    follow_until(&mut follower, &mut words, "[run 2 began]").await;
+    let spoken = ["older one", "newer one", "older two", "newer two"];
+    for (index, (place, word)) in places.iter().zip(spoken).enumerate() {
+        std::fs::write(place, "").unwrap();
+        if index < 2 {
+            follow_until(&mut follower, &mut words, word).await;
+        } else {
+            let end = format!("[run {} ended: exit code 0]", index - 1);
+            follow_until(&mut follower, &mut words, &end).await;
+        }
+    }
+    drop(runs);
+    assert_eq!(follower.next(1 << 16).await.unwrap(), None);
+    assert_eq!(
+        words[2..],
+        [
+            "older one",
+            "newer one",
+            "older two",
+            "[run 1 ended: exit code 0]",
+            "newer two",
+            "[run 2 ended: exit code 0]",
+        ]
+    );
+    world.exit(older).await;
+    world.exit(newer).await;
+}
+
 async fn follow_until(follower: &mut WorkloadFollower, words: &mut Vec<String>, last: &str) {
     let followed = tokio::time::timeout(DEADLINE, async {
         while words.last().is_none_or(|word| word != last) {

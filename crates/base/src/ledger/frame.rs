@@ -70,9 +70,9 @@ pub(super) enum End {
     Clean,
     /// In a write that was not finished; nothing good follows.
     Torn,
-    /// At a bad frame with good ones behind it.
+    /// At a bad frame with good ones behind it, or where a journal should begin.
     Corrupt,
-    /// Before it began: not a journal, or one of another version.
+    /// Before it began: a journal of another version.
     Foreign,
 }
 
@@ -82,14 +82,14 @@ pub(super) fn scan(bytes: &[u8]) -> Scan<'_> {
         scan.end = match bytes {
             [] => End::Clean,
             part if MAGIC.starts_with(part) || part.iter().all(|byte| *byte == 0) => End::Torn,
-            _ => End::Foreign,
+            _ => End::Corrupt,
         };
         return scan;
     }
     if !bytes.starts_with(MAGIC) {
         scan.end = if bytes.iter().all(|byte| *byte == 0) {
             End::Torn
-        } else if bytes.starts_with(MAGIC_NAME) || decode_any(bytes, MAGIC.len()).is_none() {
+        } else if bytes.starts_with(MAGIC_NAME) {
             End::Foreign
         } else {
             End::Corrupt

@@ -39,6 +39,7 @@ struct Request {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Append,
+    Jot,
     Rewrite,
 }
 
@@ -76,6 +77,20 @@ impl<R: Serialize + DeserializeOwned + Send + 'static> Ledger<R> {
             return Ok(());
         }
         self.request(Kind::Append, encode_all(&records)?).await
+    }
+
+    /// Writes records without syncing them: when this returns `Ok` they survive the death of this
+    /// process, and that of the machine from the next `append` or `sync` that succeeds.
+    pub async fn jot(&self, records: Vec<R>) -> Result<(), Error> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        self.request(Kind::Jot, encode_all(&records)?).await
+    }
+
+    /// Makes durable what was jotted.
+    pub async fn sync(&self) -> Result<(), Error> {
+        self.request(Kind::Append, Frames::default()).await
     }
 
     /// Replaces everything by `records`. They must include what earlier appends said: whoever owns
@@ -134,13 +149,14 @@ impl<R: Send + 'static> Owner<R> {
             };
             let Some(first) = first else { return Ok(()) };
             let batch = self.gather(first);
+            let is_synced = batch.iter().any(|request| request.kind != Kind::Jot);
             let (mut journal, size) = (self.journal, self.size.clone());
             let committed = self
                 .tasks
                 .run_blocking("ledger commit", move || {
                     let answers = commit(&mut journal, batch);
                     size.store(&journal);
-                    size.commits.fetch_add(1, Ordering::Relaxed);
+                    size.commits.fetch_add(is_synced.into(), Ordering::Relaxed);
                     for (done, result) in answers {
                         // A caller that has gone does not need the answer.
                         let _ = done.send(result);
@@ -174,6 +190,10 @@ fn commit<R>(journal: &mut Journal<R>, batch: Vec<Request>) -> Vec<Answer> {
     for request in batch {
         match request.kind {
             Kind::Append => appends.push(request),
+            Kind::Jot => {
+                answers.extend(commit_appends(journal, std::mem::take(&mut appends)));
+                answers.push((request.done, journal.jot(request.frames)));
+            }
             Kind::Rewrite => {
                 answers.extend(commit_appends(journal, std::mem::take(&mut appends)));
                 answers.push((request.done, journal.rewrite_bytes(&request.frames)));
@@ -190,8 +210,7 @@ fn commit_appends<R>(journal: &mut Journal<R>, appends: Vec<Request>) -> Vec<Ans
     if appends.len() > 1 {
         let mut all = Frames::default();
         for append in &appends {
-            all.bytes.extend_from_slice(&append.frames.bytes);
-            all.count += append.frames.count;
+            all.extend(&append.frames);
         }
         if journal.write(&all).and_then(|()| journal.sync()).is_ok() {
             return appends.into_iter().map(|append| (append.done, Ok(()))).collect();

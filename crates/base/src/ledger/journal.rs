@@ -23,6 +23,8 @@ pub struct Journal<R> {
     synced: Extent,
     /// Written since, waiting for a sync.
     written: Extent,
+    /// Of that, what somebody relies on already: it is written again when the file was cut back.
+    jotted: Frames,
     /// Something failed; the file must be cut back to `synced` before it is used again.
     is_dirty: bool,
     /// The file was replaced, and a crash might still bring the old one back: nothing may be
@@ -86,6 +88,7 @@ impl<R: Serialize + DeserializeOwned> Journal<R> {
             tape: Tape::new(file),
             synced: Extent { bytes: length(scan.good), records: length(records.len()) },
             written: Extent::default(),
+            jotted: Frames::default(),
             is_dirty: false,
             is_rename_pending: false,
             _lock: lock,
@@ -148,6 +151,13 @@ impl<R> Journal<R> {
         Ok(())
     }
 
+    /// Writes encoded frames without syncing them, and sees to it that a later sync finds them.
+    pub(super) fn jot(&mut self, frames: Frames) -> Result<(), Error> {
+        self.write(&frames)?;
+        self.jotted.extend(&frames);
+        Ok(())
+    }
+
     /// Makes all that was written durable. On failure what was written since the last sync is cut
     /// off: after a failed sync the kernel no longer says which pages reached the disk.
     pub(super) fn sync(&mut self) -> Result<(), Error> {
@@ -161,6 +171,7 @@ impl<R> Journal<R> {
         self.synced.bytes += self.written.bytes;
         self.synced.records += self.written.records;
         self.written = Extent::default();
+        self.jotted = Frames::default();
         Ok(())
     }
 
@@ -175,6 +186,7 @@ impl<R> Journal<R> {
         self.synced =
             Extent { bytes: length(MAGIC.len() + frames.bytes.len()), records: frames.count };
         self.written = Extent::default();
+        self.jotted = Frames::default();
         self.is_dirty = false;
         self.is_rename_pending = true;
         self.settle_rename()
@@ -210,6 +222,9 @@ impl<R> Journal<R> {
         if self.is_dirty {
             self.tape.cut(self.synced.bytes).map_err(failed("truncate", &self.path))?;
             self.written = Extent::default();
+            self.tape.write_all(&self.jotted.bytes).map_err(failed("append to", &self.path))?;
+            self.written.bytes = length(self.jotted.bytes.len());
+            self.written.records = self.jotted.count;
             self.is_dirty = false;
         }
         Ok(())
@@ -267,6 +282,13 @@ impl<R> std::fmt::Debug for Journal<R> {
 pub(super) struct Frames {
     pub bytes: Vec<u8>,
     pub count: u64,
+}
+
+impl Frames {
+    pub fn extend(&mut self, more: &Frames) {
+        self.bytes.extend_from_slice(&more.bytes);
+        self.count += more.count;
+    }
 }
 
 pub(super) fn encode_all<R: Serialize>(records: &[R]) -> Result<Frames, Error> {
@@ -376,135 +398,4 @@ impl Tape {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-    /// What a failing disk does.
-    pub(super) struct Faults {
-        /// How many more bytes fit on the disk.
-        space: AtomicU64,
-        sync_fails: AtomicBool,
-        directory_sync_fails: AtomicBool,
-        cut_fails: AtomicBool,
-    }
-
-    impl Default for Faults {
-        fn default() -> Faults {
-            Faults {
-                space: AtomicU64::new(u64::MAX),
-                sync_fails: AtomicBool::new(false),
-                directory_sync_fails: AtomicBool::new(false),
-                cut_fails: AtomicBool::new(false),
-            }
-        }
-    }
-
-    impl Faults {
-        pub(super) fn before_write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
-            let space = self.space.load(Ordering::SeqCst);
-            if length(bytes.len()) <= space {
-                return Ok(());
-            }
-            let fitting = usize::try_from(space).unwrap();
-            file.write_all(&bytes[..fitting])?;
-            Err(io::ErrorKind::StorageFull.into())
-        }
-        pub(super) fn before_sync(&self) -> io::Result<()> {
-            fail_if(&self.sync_fails)
-        }
-        pub(super) fn before_directory_sync(&self) -> io::Result<()> {
-            fail_if(&self.directory_sync_fails)
-        }
-        pub(super) fn before_cut(&self) -> io::Result<()> {
-            fail_if(&self.cut_fails)
-        }
-    }
-
-    fn fail_if(flag: &AtomicBool) -> io::Result<()> {
-        if flag.load(Ordering::SeqCst) { Err(io::Error::other("injected")) } else { Ok(()) }
-    }
-
-    fn open(path: &Path) -> Opened<String> {
-        Journal::open(path, Timestamp::EPOCH).unwrap()
-    }
-
-    fn texts(texts: &[&str]) -> Vec<String> {
-        texts.iter().map(|text| (*text).to_owned()).collect()
-    }
-
-    #[test]
-    fn a_full_disk_leaves_nothing_behind_and_passes() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("ledger");
-        let mut journal = open(&path).journal;
-        journal.append_batch(&texts(&["kept"])).unwrap();
-        let before = std::fs::read(&path).unwrap();
-
-        for space in 0..30 {
-            journal.tape.faults.space.store(space, Ordering::SeqCst);
-            let refused = journal.append_batch(&texts(&["this one does not fit on the disk"]));
-            assert!(matches!(refused, Err(Error::DiskFull { .. })));
-            assert_eq!(std::fs::read(&path).unwrap(), before);
-            assert_eq!(journal.records(), 1);
-        }
-        let refused = journal.rewrite(&texts(&["nor does a fresh file fit there"]));
-        assert!(matches!(refused, Err(Error::DiskFull { .. })));
-        assert_eq!(std::fs::read(&path).unwrap(), before);
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
-
-        journal.tape.faults.space.store(u64::MAX, Ordering::SeqCst);
-        journal.append_batch(&texts(&["later"])).unwrap();
-        drop(journal);
-        assert_eq!(open(&path).records, texts(&["kept", "later"]));
-    }
-
-    #[test]
-    fn a_failed_sync_takes_back_what_was_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("ledger");
-        let mut journal = open(&path).journal;
-        journal.append_batch(&texts(&["kept"])).unwrap();
-        journal.tape.faults.sync_fails.store(true, Ordering::SeqCst);
-        assert!(journal.append_batch(&texts(&["lost"])).is_err());
-        assert_eq!(journal.records(), 1);
-        journal.tape.faults.sync_fails.store(false, Ordering::SeqCst);
-        journal.append_batch(&texts(&["later"])).unwrap();
-        assert_eq!(journal.bytes(), std::fs::metadata(&path).unwrap().len());
-        drop(journal);
-        assert_eq!(open(&path).records, texts(&["kept", "later"]));
-    }
-
-    #[test]
-    fn nothing_is_acknowledged_in_a_file_that_may_still_be_replaced_back() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("ledger");
-        let mut journal = open(&path).journal;
-        journal.append_batch(&texts(&["old"])).unwrap();
-        let faults = journal.tape.faults.clone();
-        faults.directory_sync_fails.store(true, Ordering::SeqCst);
-        assert!(journal.rewrite(&texts(&["new"])).is_err());
-        assert!(journal.append_batch(&texts(&["too early"])).is_err());
-        faults.directory_sync_fails.store(false, Ordering::SeqCst);
-        journal.append_batch(&texts(&["later"])).unwrap();
-        drop(journal);
-        assert_eq!(open(&path).records, texts(&["new", "later"]));
-    }
-
-    #[test]
-    fn a_cut_that_fails_is_made_up_for_before_the_next_write() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("ledger");
-        let mut journal = open(&path).journal;
-        journal.append_batch(&texts(&["kept"])).unwrap();
-        journal.tape.faults.space.store(5, Ordering::SeqCst);
-        journal.tape.faults.cut_fails.store(true, Ordering::SeqCst);
-        assert!(journal.append_batch(&texts(&["lost"])).is_err());
-        journal.tape.faults.space.store(u64::MAX, Ordering::SeqCst);
-        assert!(journal.append_batch(&texts(&["refused"])).is_err());
-        journal.tape.faults.cut_fails.store(false, Ordering::SeqCst);
-        journal.append_batch(&texts(&["later"])).unwrap();
-        drop(journal);
-        assert_eq!(open(&path).records, texts(&["kept", "later"]));
-    }
-}
+mod tests;

@@ -11,13 +11,17 @@
 //! What holds, whatever happens:
 //!
 //! 1. A record is on disk before `append` answers. An answer that never comes says nothing: the
-//!    record may be there or not.
+//!    record may be there or not. `jot` promises less and is for records that only the death of the
+//!    process must not take: it answers when they are written, and the next `append` or `sync` that
+//!    succeeds makes them durable. (Should the file have to be cut back in between, they are written
+//!    again before anything else.)
 //! 2. What is read back is a prefix of what was appended, and contains all that was acknowledged.
 //! 3. A torn tail (the crash came in the middle of a write) is cut off at open. Acknowledged records
 //!    cannot be in it.
-//! 4. A bad frame with good frames behind it is not a torn tail but a broken disk or a foreign hand:
-//!    the file is kept as `<name>.corrupt-<micros>`, what precedes the bad frame is used, and the
-//!    [`Recovery`] says so, for a human to look.
+//! 4. A bad frame with good frames behind it is not a torn tail but a broken disk or a foreign hand,
+//!    and so is a file that does not begin as a journal does: the file is kept as
+//!    `<name>.corrupt-<micros>`, what precedes the damage is used, and the [`Recovery`] says so, for a
+//!    human to look.
 //! 5. A frame that is intact but cannot be understood (a newer release wrote it) is an error: nothing
 //!    is thrown away.
 //! 6. When an append fails (disk full, say), the file is cut back to the last acknowledged record, so

@@ -158,13 +158,26 @@ proptest! {
 }
 
 #[test]
-fn foreign_files_and_records_are_left_alone() {
-    let place = place();
-    std::fs::write(&place.path, "this is a shopping list").unwrap();
-    let refused = Journal::<Record>::open(&place.path, NOW);
-    assert!(matches!(refused, Err(Error::UnknownFormat(_))));
-    assert_eq!(std::fs::read(&place.path).unwrap(), b"this is a shopping list");
+fn what_is_no_journal_at_all_is_quarantined() {
+    for noise in [&b"this is a shopping list"[..], b"list", &[0xa5; 5000]] {
+        let place = place();
+        std::fs::write(&place.path, noise).unwrap();
+        let mut opened = open(&place.path);
+        let Recovery::Quarantined { kept_as, offset: 0 } = &opened.recovery else {
+            panic!("{:?}", opened.recovery);
+        };
+        assert_eq!(std::fs::read(kept_as).unwrap(), noise);
+        assert!(opened.records.is_empty());
+        opened.journal.append_batch(&[record(0)]).unwrap();
+        drop(opened);
+        let again = open(&place.path);
+        assert_eq!((again.records, again.recovery), (records(0..1), Recovery::Clean));
+    }
+}
 
+#[test]
+fn journals_of_another_version_and_foreign_records_are_left_alone() {
+    let place = place();
     let path = folder_file(&place, "other");
     let bytes = written(&path, 3);
     let newer = [b"HSTLDG\x00\x02", &bytes[8..]].concat();
@@ -231,6 +244,25 @@ async fn concurrent_callers_share_syncs_and_all_is_durable() {
     let refused = ledger.append(records(0..1)).await;
     assert!(matches!(refused, Err(Error::Closed)));
     assert_eq!(open(&place.path).records, records(0..4));
+}
+
+#[tokio::test]
+async fn jotting_costs_no_sync_until_one_is_asked_for() {
+    let place = place();
+    let shutdown = Shutdown::new(Clock::system());
+    let ledger = Ledger::start(open(&place.path).journal, &shutdown.tasks(Phase::Store));
+    for number in 0..3 {
+        within(ledger.jot(vec![record(number)])).await.unwrap();
+    }
+    assert_eq!((ledger.size().commits, ledger.size().records), (0, 0));
+    within(ledger.sync()).await.unwrap();
+    assert_eq!((ledger.size().commits, ledger.size().records), (1, 3));
+    within(ledger.jot(records(3..5))).await.unwrap();
+    within(ledger.append(records(5..6))).await.unwrap();
+    assert_eq!((ledger.size().commits, ledger.size().records), (2, 6));
+    within(shutdown.run(Duration::from_secs(10))).await;
+    drop(ledger);
+    assert_eq!(open(&place.path).records, records(0..6));
 }
 
 #[tokio::test]

@@ -16,6 +16,7 @@ pub enum ProjectCommand {
     Ls(LimitArgs),
     /// Show a project in full
     #[command(after_help = "Examples:\n  hostler project get lab")]
+    #[command(visible_alias = "show")]
     Get(ProjectRef),
     /// Change a project's description
     #[command(after_help = "Examples:\n  hostler project edit lab --description 'the big lab'")]
@@ -105,6 +106,7 @@ pub enum UserCommand {
     Ls(LimitArgs),
     /// Show a user in full
     #[command(after_help = "Examples:\n  hostler user get ada")]
+    #[command(visible_alias = "show")]
     Get {
         /// Name or id of the user
         #[arg(value_name = "USER")]

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use hostler_api::task::OutputStream;
-use hostler_model::{Name, Span, Timestamp};
+use hostler_model::{Bytes, Name, Span, Timestamp};
 use hostler_trust::JoinTicket;
 
 use super::{AgentInstallArgs, AgentUninstallArgs, LogArgs, labels_of};
@@ -113,6 +113,8 @@ pub struct AgentRunArgs {
     pub place: AgentDataDir,
     #[command(flatten)]
     pub http: AgentHttpArgs,
+    #[command(flatten)]
+    pub edge: AgentEdgeArgs,
     /// Collector for traces (OTLP over gRPC), such as http://127.0.0.1:4317
     #[arg(long, value_name = "URL", env = "HOSTLER_OTLP", hide_env_values = true)]
     pub otlp: Option<String>,
@@ -143,6 +145,23 @@ pub struct AgentUpArgs {
     pub on_stop: String,
     #[command(flatten)]
     pub run: AgentRunArgs,
+}
+
+/// What a machine at the edge is spared.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct AgentEdgeArgs {
+    /// The most that agent and shims should write to disk in a day, such as 200MiB; when it is used up
+    /// they warn, and write what can wait later
+    #[arg(long, value_name = "SIZE", env = "HOSTLER_AGENT_WRITE_BUDGET", hide_env_values = true)]
+    pub write_budget: Option<Bytes>,
+    /// The link to the server is paid for by what it carries: send less, and compressed
+    #[arg(
+        long,
+        env = "HOSTLER_AGENT_METERED",
+        hide_env_values = true,
+        value_parser = clap::builder::FalseyValueParser::new()
+    )]
+    pub metered: bool,
 }
 
 #[derive(Args, Clone, Debug, Default)]
@@ -187,7 +206,7 @@ pub struct AgentJoinArgs {
     pub name: Option<Name>,
     #[command(flatten)]
     pub place: AgentDataDir,
-    /// Join as a new node although this machine has joined before
+    /// Join as a new node although this machine has joined before, or ran workloads without a server
     #[arg(long)]
     pub force: bool,
 }
@@ -314,16 +333,28 @@ pub struct AgentExecArgs {
 #[command(after_help = "\
 Examples:
   hostler agent shutdown
-  hostler agent shutdown --runs stop
+  hostler agent shutdown --runs stop --timeout 2m
+  hostler agent shutdown --no-wait
 
 Workloads go on unless the agent was started with --on-stop stop, or this says otherwise. The next
-start finds those that go on, and starts those that were stopped with it.")]
+start finds those that go on. Of those that were stopped with it, `forever` and `times` run again
+and schedules wait for their next time; what runs `once` stays stopped until it is started, unless
+its restart policy tries failures again.
+
+Waits until the agent's process has ended, and with it what was to be stopped; exits with 9 when
+--timeout is over before, while the agent goes on stopping.")]
 pub struct AgentShutdownArgs {
     #[command(flatten)]
     pub place: AgentDataDir,
     /// What becomes of workloads: they go on, or stop too
     #[arg(long, value_name = "POLICY", value_parser = ["leave", "stop"])]
     pub runs: Option<String>,
+    /// Do not wait until everything has stopped
+    #[arg(long, conflicts_with = "timeout")]
+    pub no_wait: bool,
+    /// Wait no longer than this
+    #[arg(long, value_name = "DURATION")]
+    pub timeout: Option<Span>,
 }
 
 /// Show when a scheduled workload will run

@@ -33,7 +33,7 @@ pub use install::{
 };
 pub use node::{
     CordonArgs, DrainArgs, JoinTokenCommand, JoinTokenCreateArgs, LabelArgs, NodeCommand,
-    NodeListArgs, NodeRef, NodeRefs,
+    NodeListArgs, NodeRef, NodeRefs, NodeUsageArgs,
 };
 pub use record::{
     AuditCommand, AuditListArgs, EventCommand, EventFilterArgs, EventListArgs, OperationCommand,
@@ -48,7 +48,7 @@ pub use task::{
 pub use workload::{
     PatienceArgs, WorkloadApplyArgs, WorkloadCommand, WorkloadExecArgs, WorkloadHistoryArgs,
     WorkloadListArgs, WorkloadLogsArgs, WorkloadNextArgs, WorkloadRef, WorkloadRefs,
-    WorkloadValidateArgs, WorkloadWatchArgs,
+    WorkloadUsageArgs, WorkloadValidateArgs, WorkloadWatchArgs,
 };
 
 use std::path::PathBuf;

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use hostler_model::{Name, NodeState, Span};
 
+use super::agent::When;
 use super::{LimitArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
@@ -19,7 +20,7 @@ pub enum NodeCommand {
     )]
     Get(NodeRef),
     /// Tell about a node: its machine, its state, its events
-    #[command(after_help = "Examples:\n  hostler node describe web-1")]
+    #[command(visible_alias = "show", after_help = "Examples:\n  hostler node describe web-1")]
     Describe(NodeRef),
     /// Set and remove labels
     #[command(
@@ -43,6 +44,7 @@ pub enum NodeCommand {
         after_help = "Examples:\n  hostler node rm web-1\n  hostler node rm web-1 --yes"
     )]
     Rm(NodeRefs),
+    Usage(NodeUsageArgs),
     /// Print changes of nodes as they happen
     #[command(after_help = "Examples:\n  hostler node watch\n  hostler node watch -o jsonl")]
     Watch,
@@ -75,6 +77,24 @@ pub struct NodeRefs {
     /// Names or ids of nodes
     #[arg(value_name = "NODE", required = true)]
     pub nodes: Vec<String>,
+}
+
+/// Show what a node has used over time
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  hostler node usage web-1
+  hostler node usage web-1 --since 1d -o json
+
+CPU is in cores, READ, WRITTEN, RECEIVED and SENT are bytes a second, all on average; MEMORY is the
+most that was seen, DISK what the disk of the agent's data holds. A table puts neighbouring samples
+together, documents have each of them.")]
+pub struct NodeUsageArgs {
+    #[command(flatten)]
+    pub node: NodeRef,
+    /// From this time on: a moment such as 2026-01-31T12:00:00Z, or how long ago, such as 10m
+    #[arg(long, value_name = "WHEN", default_value = "1h")]
+    pub since: When,
 }
 
 #[derive(Args, Clone, Debug)]

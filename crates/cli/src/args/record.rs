@@ -17,6 +17,7 @@ pub enum OperationCommand {
     #[command(
         after_help = "Examples:\n  hostler operation get 0192f3c4-0000-7000-8000-000000000000"
     )]
+    #[command(visible_alias = "show")]
     Get {
         /// Id of the operation
         #[arg(value_name = "ID")]

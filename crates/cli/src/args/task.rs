@@ -23,7 +23,7 @@ pub enum TaskCommand {
     )]
     Get(TaskRef),
     /// Tell about a task: what it is, where it is and why, its runs and events
-    #[command(after_help = "Examples:\n  hostler task describe build")]
+    #[command(visible_alias = "show", after_help = "Examples:\n  hostler task describe build")]
     Describe(TaskRef),
     Logs(LogsArgs),
     Wait(WaitArgs),

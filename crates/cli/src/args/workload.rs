@@ -57,9 +57,10 @@ pub enum WorkloadCommand {
     Explain(WorkloadRef),
     /// Show when a scheduled workload will run
     #[command(
-        after_help = "Examples:\n  hostler workload next backup\n  hostler workload next backup --count 3 -o json"
+        after_help = "Examples:\n  hostler workload next backup\n  hostler workload next backup --count 3 --node web-1 -o json\n\nStarts are as each node will make them: by its own time zone where the schedule says `local`,\nand put off by its share of the jitter."
     )]
     Next(WorkloadNextArgs),
+    Usage(WorkloadUsageArgs),
     /// Print changes of workloads as they happen
     #[command(
         after_help = "Examples:\n  hostler workload watch\n  hostler workload watch web -o jsonl"
@@ -233,6 +234,32 @@ pub struct WorkloadNextArgs {
     /// How many times to show
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub count: u32,
+    /// Only on this node
+    #[arg(long, value_name = "NODE")]
+    pub node: Option<String>,
+}
+
+/// Show what a workload has used over time
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  hostler workload usage web
+  hostler workload usage web --node web-1 --since 1d
+  hostler workload usage web -o jsonl
+
+CPU is in cores, READ and WRITTEN are bytes a second, all on average; MEMORY and PIDS are the most
+that was seen. A table puts neighbouring samples together, documents have each of them. Nodes keep
+samples in memory alone: fine ones for hours, coarser ones for days, none from before their agent
+began. What goes over the network is measured for whole nodes: `hostler node usage`.")]
+pub struct WorkloadUsageArgs {
+    #[command(flatten)]
+    pub workload: WorkloadRef,
+    /// On this node; needed when the workload is on several
+    #[arg(long, value_name = "NODE")]
+    pub node: Option<String>,
+    /// From this time on: a moment such as 2026-01-31T12:00:00Z, or how long ago, such as 10m
+    #[arg(long, value_name = "WHEN", default_value = "1h")]
+    pub since: When,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -80,6 +80,11 @@ impl Cx {
         Ok(DONE)
     }
 
+    /// Whether prose is wanted, rather than a document.
+    fn is_for_people(&self) -> bool {
+        matches!(self.ui.format(), None | Some(output::Format::Table | output::Format::Wide))
+    }
+
     fn one<T: Show>(&self, item: &T) -> Outcome {
         output::one(&self.ui, self.now(), item)?;
         Ok(DONE)

@@ -7,7 +7,8 @@ use hostler_api::node::{
     NodePath, NodeRemove, NodeUncordon, NodeUpdate, NodeUpdateBody, NodeView,
 };
 use hostler_api::record::{EventList, EventListQuery};
-use hostler_model::{Generation, Labels, ObjectKind, label_problem};
+use hostler_api::workload::{NodeUsage, NodeUsageQuery};
+use hostler_model::{DiskHealthFact, Generation, Labels, ObjectKind, label_problem};
 
 use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare, operation, spec, watch};
 use crate::args::{
@@ -19,8 +20,10 @@ use crate::output::{self, Description, Format, age, moment};
 pub async fn perform(cx: &Cx, command: NodeCommand) -> Outcome {
     match command {
         NodeCommand::Ls(args) => ls(cx, args).await,
-        NodeCommand::Get(args) => cx.one(&get(&cx.link()?, &args.node).await?),
-        NodeCommand::Describe(args) => describe(cx, &args.node).await,
+        NodeCommand::Describe(args) if cx.is_for_people() => describe(cx, &args.node).await,
+        NodeCommand::Get(args) | NodeCommand::Describe(args) => {
+            cx.one(&get(&cx.link()?, &args.node).await?)
+        }
         NodeCommand::Label(args) => label(cx, args).await,
         NodeCommand::Cordon(args) => {
             let link = cx.link()?;
@@ -41,6 +44,13 @@ pub async fn perform(cx: &Cx, command: NodeCommand) -> Outcome {
         }
         NodeCommand::Drain(args) => drain(cx, args).await,
         NodeCommand::Rm(args) => rm(cx, &args.nodes).await,
+        NodeCommand::Usage(args) => {
+            let query = NodeUsageQuery { since: Some(args.since.moment(cx.now())) };
+            let path = path(&args.node.node);
+            let samples = cx.link()?.client.call::<NodeUsage>(&path, &query, &NONE).await?;
+            output::node_usage(&cx.ui, cx.now(), samples.items)?;
+            Ok(DONE)
+        }
         NodeCommand::Watch => watch::nodes(cx).await,
         NodeCommand::Token(command) => token(cx, command).await,
     }
@@ -185,6 +195,7 @@ fn about(text: &mut Description, node: &NodeView, now: hostler_model::Timestamp)
             .pair("Kernel", format!("{} {}", facts.kernel, facts.architecture))
             .pair("Cores", format!("{} ({})", facts.cores, facts.cpu_model))
             .pair("Memory", format!("{}, swap {}", facts.memory, facts.swap))
+            .pair("Time zone", facts.timezone.clone())
             .pair("Addresses", facts.addresses.join(", "))
             .pair("Cgroups", facts.cgroup.clone())
             .pair("Containers", facts.container_engine.clone())
@@ -195,6 +206,16 @@ fn about(text: &mut Description, node: &NodeView, now: hostler_model::Timestamp)
                 format!("{} of {} free", disk.available, disk.size),
             );
         }
+        for disk in &facts.disk_health {
+            text.pair(&format!("Health {}", disk.device), health(disk));
+        }
+        for sensor in &facts.temperatures {
+            let critical = sensor.critical.map(|degrees| format!(", critical at {degrees:.0} °C"));
+            let critical = critical.unwrap_or_default();
+            let name = format!("Sensor {}", sensor.sensor);
+            text.pair(&name, format!("{:.1} °C{critical}", sensor.celsius));
+        }
+        text.pair("Link", facts.is_metered.then(|| "metered".to_owned()));
         for gpu in &facts.gpus {
             text.pair(&format!("GPU {}", gpu.index), format!("{}, {}", gpu.model, gpu.memory));
         }
@@ -205,8 +226,28 @@ fn about(text: &mut Description, node: &NodeView, now: hostler_model::Timestamp)
             .pair("CPU", format!("{:.0}%", metrics.cpu_ratio * 100.0))
             .pair("Memory", metrics.memory_used.to_string())
             .pair("Disk", format!("{} of {}", metrics.disk_used, metrics.disk_size))
-            .pair("Runs", metrics.runs_active.to_string());
+            .pair("Runs", metrics.runs_active.to_string())
+            .pair("Temperature", metrics.temperature.map(|degrees| format!("{degrees:.1} °C")))
+            .pair("Written today", metrics.writes.as_ref().map(output::written_today));
     }
+}
+
+/// What a disk says about itself.
+fn health(disk: &DiskHealthFact) -> String {
+    let verdict = match (disk.is_failing(), disk.is_worn()) {
+        (true, _) => Some("failing, replace it".to_owned()),
+        (false, true) => Some("worn".to_owned()),
+        (false, false) => None,
+    };
+    let used = disk.life_used.map(|percent| match percent {
+        0..=100 => format!("at most {percent}% of its life used"),
+        _ => "has outlived its estimate".to_owned(),
+    });
+    let spare = disk.spare.as_ref().map(|spare| format!("spare blocks {spare}"));
+    let degrees = disk.celsius.map(|degrees| format!("{degrees:.0} °C"));
+    let name = [disk.kind.as_str(), disk.model.as_str()].join(" ").trim().to_owned();
+    let words = [Some(name), disk.state.clone(), used, spare, degrees, verdict];
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 async fn token(cx: &Cx, command: JoinTokenCommand) -> Outcome {

@@ -19,11 +19,11 @@ pub async fn perform(cx: &Cx, command: TaskCommand) -> Outcome {
     match command {
         TaskCommand::Submit(args) => submit(cx, *args).await,
         TaskCommand::Ls(args) => ls(cx, args).await,
-        TaskCommand::Get(args) => {
+        TaskCommand::Describe(args) if cx.is_for_people() => describe(cx, &args.task).await,
+        TaskCommand::Get(args) | TaskCommand::Describe(args) => {
             let link = cx.link()?;
             cx.one(&get(&link, &args.task).await?)
         }
-        TaskCommand::Describe(args) => describe(cx, &args.task).await,
         TaskCommand::Logs(args) => logs::logs(cx, args).await,
         TaskCommand::Wait(args) => wait::wait(cx, args).await,
         TaskCommand::Kill(args) => kill(cx, args).await,

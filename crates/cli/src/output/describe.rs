@@ -1,5 +1,7 @@
 //! What `describe` prints: titled sections of names and values, for people only.
 
+use hostler_model::WriteMetrics;
+
 #[derive(Clone, Debug, Default)]
 pub struct Description {
     sections: Vec<(String, Vec<Line>)>,
@@ -63,5 +65,14 @@ impl Description {
             }
         }
         text
+    }
+}
+
+/// What was written to disk today, against what should be at most.
+pub fn written_today(writes: &WriteMetrics) -> String {
+    let today = writes.today;
+    match (writes.budget, writes.percent()) {
+        (Some(budget), Some(percent)) => format!("{today} of {budget} ({percent}%)"),
+        _ => today.to_string(),
     }
 }

@@ -11,13 +11,15 @@ mod rows;
 mod table;
 mod template;
 mod time;
+mod usage;
 mod workload_rows;
 
-pub use describe::Description;
+pub use describe::{Description, written_today};
 pub use jsonpath::JsonPath;
 pub use table::{Cell, Table};
 pub use template::Template;
 pub use time::{age, moment, span};
+pub use usage::{node_usage, workload_usage};
 
 use std::str::FromStr;
 

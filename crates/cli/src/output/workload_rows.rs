@@ -1,7 +1,7 @@
 //! What workloads, their runs and their times show of themselves in a table.
 
 use hostler_api::workload::{FireView, WorkloadPhase, WorkloadRunView, WorkloadView};
-use hostler_model::{Health, RunStateKind, Timestamp};
+use hostler_model::{Health, Name, RunStateKind, Timestamp};
 
 use super::{Cell, Column, Show, age, column, moment, span, wide};
 
@@ -47,13 +47,7 @@ impl Show for WorkloadView {
     }
     fn cells(&self, now: Timestamp, is_wide: bool) -> Vec<Cell> {
         let status = &self.status;
-        let nodes: Vec<&str> = self.placements.iter().map(|p| p.node.as_str()).collect();
-        let nodes = match nodes.as_slice() {
-            [first, second, third, rest @ ..] if !rest.is_empty() && !is_wide => {
-                format!("{first},{second},{third} and {} more", rest.len())
-            }
-            all => all.join(","),
-        };
+        let nodes: Vec<Name> = self.placements.iter().map(|p| p.node.clone()).collect();
         vec![
             Cell::new(self.id),
             Cell::new(&self.name),
@@ -72,7 +66,7 @@ impl Show for WorkloadView {
             Cell::new(&self.created_by),
             Cell::new(self.spec.tags.join(",")),
             Cell::new(self.spec.argv().join(" ")),
-            Cell::new(nodes),
+            Cell::new(some_of(&nodes, is_wide)),
             status.reason.as_ref().into(),
         ]
     }
@@ -123,14 +117,31 @@ impl Show for WorkloadRunView {
 
 impl Show for FireView {
     const KIND: &'static str = "fire";
-    const COLUMNS: &'static [Column] = &[column("TIME"), column("IN")];
+    const COLUMNS: &'static [Column] =
+        &[column("STARTS"), column("IN"), column("SCHEDULED"), column("NODES")];
     fn id(&self) -> String {
         self.time.to_string()
     }
     fn name(&self) -> String {
         self.time.to_string()
     }
-    fn cells(&self, now: Timestamp, _: bool) -> Vec<Cell> {
-        vec![Cell::new(moment(self.time, now, true)), Cell::new(age(self.time, now))]
+    fn cells(&self, now: Timestamp, is_wide: bool) -> Vec<Cell> {
+        vec![
+            self.start.map(|start| moment(start, now, true)).into(),
+            Cell::new(age(self.start.unwrap_or(self.time), now)),
+            Cell::new(moment(self.time, now, true)),
+            Cell::new(some_of(&self.nodes, is_wide)),
+        ]
+    }
+}
+
+/// Names, but no more than a table has room for.
+fn some_of(nodes: &[Name], is_wide: bool) -> String {
+    let names: Vec<&str> = nodes.iter().map(Name::as_str).collect();
+    match names.as_slice() {
+        [first, second, third, rest @ ..] if !rest.is_empty() && !is_wide => {
+            format!("{first},{second},{third} and {} more", rest.len())
+        }
+        all => all.join(","),
     }
 }

@@ -48,6 +48,17 @@ fn workloads() -> Vec<Value> {
     ]
 }
 
+fn usage() -> Vec<Value> {
+    let sample = |n: u32| {
+        json!({
+            "time": format!("2026-01-31T11:{n:02}:00Z"), "seconds": 60, "cpu": f64::from(n) / 40.0, "memory": n << 20,
+            "diskRead": 0, "diskWritten": 1536.0, "netReceived": 10_000.0, "netSent": 250.0, "diskUsed": 5_u64 << 30,
+            "temperature": 41.5, "pids": 3,
+        })
+    };
+    (1..=3).map(|n| sample(n * 10)).collect()
+}
+
 fn line(value: &Value) -> String {
     format!("{value}\n")
 }
@@ -152,7 +163,13 @@ async fn world() -> (World, Applied) {
         .route(&format!("{one}/exec"), post(exec))
         .route(&format!("{one}/explain"), get(|| async { Json(explain) }))
         .route(&format!("{one}/runs"), get(move || async move { Json(json!({ "items": [run] })) }))
-        .route(&format!("{one}/next"), get(|| async { Json(json!({ "items": [{ "time": "2026-02-01T03:00:00Z" }, { "time": "2026-02-02T03:00:00Z" }] })) }))
+        .route(&format!("{one}/next"), get(|| async { Json(json!({ "items": [
+            { "time": "2026-02-01T03:00:00Z", "start": "2026-02-01T03:04:05Z", "nodes": ["web-1"] },
+            { "time": "2026-02-02T03:00:00Z", "start": "2026-02-02T03:00:00Z", "nodes": ["a", "b", "c", "d", "e"] },
+            { "time": "2026-02-03T03:00:00Z", "nodes": [] },
+        ] })) }))
+        .route(&format!("{one}/usage"), get(|| async { Json(json!({ "items": usage() })) }))
+        .route("/api/v1/nodes/web-1/usage", get(|| async { Json(json!({ "items": usage() })) }))
         .route(&format!("{one}/start"), changed("start"))
         .route(&format!("{one}/stop"), changed("stop"))
         .route(&format!("{one}/restart"), changed("restart"))
@@ -190,6 +207,9 @@ async fn workloads_in_every_form() {
         "workload history web",
         "workload history web -o wide",
         "workload next nightly --count 2",
+        "workload usage web",
+        "workload usage web --node web-1 --since 10m -o jsonl",
+        "node usage web-1 -o wide",
         "workload start web",
         "workload stop web",
         "workload restart workload/web",

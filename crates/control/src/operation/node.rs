@@ -89,7 +89,8 @@ impl Control {
             let Some(service) = read.service_get(placement.workload_id).await? else { continue };
             let is_bound = service.spec.placement.node.is_some();
             let phase = placement.status.as_ref().map(|status| status.phase);
-            let standing = Standing::of(placement.status.as_ref(), service.revision);
+            let standing =
+                Standing::of(placement.status.as_ref(), service.revision, &service.spec.mode);
             let rests = match placement.desired {
                 Desired::Remove => false,
                 Desired::Stop if is_bound => phase.is_some_and(|p| Phase::SETTLED.contains(&p)),

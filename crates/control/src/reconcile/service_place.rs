@@ -205,7 +205,7 @@ pub(crate) fn seats(service: &Service, placements: &[Placement]) -> Vec<Seat> {
         node_id: placement.node_id,
         desired: placement.desired,
         revision: placement.revision,
-        standing: Standing::of(placement.status.as_ref(), service.revision),
+        standing: Standing::of(placement.status.as_ref(), service.revision, &service.spec.mode),
     };
     placements.iter().map(seat).collect()
 }

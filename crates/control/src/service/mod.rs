@@ -4,6 +4,7 @@ mod login;
 mod node;
 mod node_join;
 mod node_reach;
+mod node_workloads;
 mod operation;
 mod project;
 mod record;
@@ -16,6 +17,7 @@ mod token;
 mod user;
 pub(crate) mod workload;
 mod workload_explain;
+mod workload_next;
 mod workload_reach;
 
 pub use workload_reach::NewExec;

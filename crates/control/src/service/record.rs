@@ -75,7 +75,7 @@ fn filter<'a>(
         include_global: visible.is_none(),
         project: query.project,
         kinds,
-        object_kind: query.object,
+        object_kinds: query.object.as_slice(),
         object_id: query.id.as_deref(),
     }
 }

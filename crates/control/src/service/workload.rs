@@ -251,6 +251,17 @@ impl Control {
         .await
     }
 
+    /// Which workloads of a project a node holds.
+    pub async fn workloads_on(
+        &self,
+        project: &Project,
+        node: NodeId,
+    ) -> Result<Vec<WorkloadId>, Error> {
+        let placements = self.store.read().await?.service_placements_on(node).await?;
+        let of = placements.iter().filter(|placement| placement.project_id == project.id);
+        Ok(of.map(|placement| placement.workload_id).collect())
+    }
+
     /// How many services are wanted in each state; for metrics.
     pub async fn workload_counts(&self) -> Result<Vec<(Desired, u64)>, Error> {
         let counts = self.store.read().await?.service_count_by_desired().await?;

@@ -1,9 +1,7 @@
-//! What only the nodes of a workload can answer: its output, commands beside it, what it uses. And
-//! when it will run, which its spec alone says.
+//! What only the nodes of a workload can answer: its output, commands beside it, what it uses.
 
-use hostler_engine::schedule;
 use hostler_model::{
-    Code, Desired, Diagnostic, Error, Mode, NodeId, Project, Run, RunId, Span, Timestamp,
+    Code, Desired, Diagnostic, Error, NodeId, Project, Run, RunId, Span, Timestamp,
 };
 use serde_json::json;
 
@@ -121,36 +119,8 @@ impl Control {
         self.usage(chosen.placement.node_id, Some(chosen.placement.id), since).await
     }
 
-    /// The next times at which a scheduled workload is started, before jitter.
-    pub async fn workload_next(
-        &self,
-        cx: &Cx,
-        project: &Project,
-        name_or_id: &str,
-        count: usize,
-    ) -> Result<Vec<Timestamp>, Error> {
-        let detail = self.workload_get(cx, project, name_or_id).await?;
-        let name = &detail.service.name;
-        let Mode::Schedule(schedule) = &detail.service.spec.mode else {
-            return Err(Error::conflict(
-                format!(
-                    "workload `{name}` has no schedule: its mode is {}",
-                    detail.service.spec.mode.kind()
-                ),
-                "only workloads with `mode: {schedule: …}` have times at which they run",
-            ));
-        };
-        if schedule.timezone == "local" {
-            return Err(Error::conflict(
-                format!("the schedule of workload `{name}` follows each node's own time zone"),
-                "`hostler workload get` shows the next time of every node, and `hostler agent next` on a node those after it",
-            ));
-        }
-        schedule::preview(schedule, self.now(), count).map_err(Error::internal)
-    }
-
     /// The placement on the node that was named, or the only one.
-    async fn chosen<'a>(
+    pub(super) async fn chosen<'a>(
         &self,
         detail: &'a WorkloadDetail,
         node: Option<&str>,

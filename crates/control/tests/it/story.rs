@@ -234,7 +234,8 @@ async fn an_older_session_is_fenced_and_a_removed_node_refused() {
         agent_version: "t".into(),
         session_epoch: Generation::from_u64(epoch),
         applied_generation: Generation::ZERO,
-        facts: Facts::default(),
+        facts: Some(Facts::default()),
+        heartbeat_wish: None,
     };
     let serial = agent.serial().to_owned();
     let attach = async |epoch| {
@@ -335,7 +336,8 @@ async fn a_removed_node_cannot_come_back_with_its_old_certificate() {
         agent_version: "t".into(),
         session_epoch: Generation::from_u64(99),
         applied_generation: Generation::ZERO,
-        facts: Facts::default(),
+        facts: Some(Facts::default()),
+        heartbeat_wish: None,
     };
     let back = world.control.node_attach(agent.node_id, agent.serial(), &hello).await.unwrap();
     assert!(matches!(back, Attach::Refused { may_return: false, .. }));

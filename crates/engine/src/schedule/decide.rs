@@ -20,6 +20,8 @@ pub struct Decision {
     /// When to ask again, on the wall clock. To be asked earlier as well: when a run has ended, when
     /// the clock was set, and after a sleep.
     pub wake: Option<Timestamp>,
+    /// When the next fire is started; nothing is known of that without a clock.
+    pub next: Option<Timestamp>,
     /// To be written, where it differs from the old one, before anything is done.
     pub log: FireLog,
 }
@@ -62,6 +64,7 @@ impl Timetable {
             stop_running: false,
             skipped: Vec::new(),
             wake: None,
+            next: None,
             log: log.clone(),
         };
         if now < SENSIBLE {
@@ -79,8 +82,9 @@ impl Timetable {
         if decision.start.is_none() && !is_running {
             self.start_waiting(&mut decision);
         }
-        decision.wake =
+        decision.next =
             self.open_after(&decision.log, decision.log.decided).map(|time| self.fire(time).start);
+        decision.wake = decision.next;
         decision
     }
 

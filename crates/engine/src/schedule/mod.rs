@@ -40,6 +40,7 @@
 mod decide;
 mod log;
 mod timetable;
+mod together;
 
 #[cfg(test)]
 mod clock_tests;
@@ -48,16 +49,5 @@ mod tests;
 
 pub use decide::{Decision, Skip, Skipped};
 pub use log::FireLog;
-pub use timetable::{Fire, ScheduleError, Timetable};
-
-use hostler_model::{Schedule, Timestamp};
-
-/// The first `count` times of a schedule after this, before jitter; `local` stands for UTC.
-pub fn preview(
-    schedule: &Schedule,
-    after: Timestamp,
-    count: usize,
-) -> Result<Vec<Timestamp>, ScheduleError> {
-    let timetable = Timetable::new(schedule, 0, &jiff::tz::TimeZone::UTC)?;
-    Ok(timetable.preview(after, count).into_iter().map(|fire| fire.time).collect())
-}
+pub use timetable::{Fire, ScheduleError, Timetable, node_salt, workload_salt};
+pub use together::{Together, first_starts};

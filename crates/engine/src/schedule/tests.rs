@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use hostler_model::{CronError, Schedule, Span, Timestamp};
+use hostler_model::{CronError, NodeId, Schedule, Span, Timestamp, WorkloadId};
 use jiff::tz::TimeZone;
+use uuid::Uuid;
 
-use super::{ScheduleError, Timetable};
+use super::{ScheduleError, Timetable, first_starts};
 
 fn schedule(cron: &str, zone: &str) -> Schedule {
     Schedule { timezone: zone.to_owned(), ..Schedule::new(cron) }
@@ -190,4 +191,54 @@ fn jitter_is_the_nodes_own_and_keeps_the_order() {
         starts.dedup();
         assert_eq!(starts.len(), 20, "{cron}: nodes are spread");
     }
+}
+
+#[test]
+fn a_start_that_was_put_off_is_still_to_come() {
+    let jittered = Schedule { jitter: Span::from_secs(3600), ..schedule("0 3 * * *", "UTC") };
+    let timetable = (0..).map(|salt| Timetable::new(&jittered, salt, &TimeZone::UTC).unwrap());
+    let late = |table: &Timetable| {
+        let fire = table.next(at("2026-01-01T00:00:00Z")).unwrap();
+        fire.start.since(fire.time) > Duration::from_secs(1800)
+    };
+    let table = timetable.into_iter().find(late).unwrap();
+    let now = at("2026-01-01T03:10:00Z");
+    let fires = table.preview(now, 2);
+    assert_eq!(fires[0].time, at("2026-01-01T03:00:00Z"));
+    assert!(fires[0].start > now);
+    assert_eq!(fires[1].time, at("2026-01-02T03:00:00Z"));
+    assert_eq!(table.preview(fires[0].start, 1), [fires[1]]);
+}
+
+#[test]
+fn starts_over_several_nodes_come_in_their_order() {
+    let local = schedule("0 3 * * *", "local");
+    let workload = WorkloadId::from_uuid(Uuid::from_u128(7));
+    let on = |node: u128, zone: Option<&str>, jitter: u64| {
+        let schedule = Schedule { jitter: Span::from_secs(jitter), ..local.clone() };
+        Timetable::on_node(&schedule, NodeId::from_uuid(Uuid::from_u128(node)), workload, zone)
+    };
+    assert_eq!(on(1, None, 0).unwrap_err(), ScheduleError::LocalUnknown);
+    assert!(matches!(on(1, Some("Mars/Olympus"), 0), Err(ScheduleError::Zone(_))));
+    let zones = ["Europe/Berlin", "America/New_York", "Europe/Berlin"];
+    let tables: Vec<Timetable> =
+        (1..).zip(zones).map(|(node, zone)| on(node, Some(zone), 0).unwrap()).collect();
+    let starts = first_starts(&tables, at("2026-01-01T00:00:00Z"), 3);
+    let found: Vec<(Timestamp, Vec<usize>)> =
+        starts.into_iter().map(|one| (one.fire.start, one.of)).collect();
+    assert_eq!(
+        found,
+        [
+            (at("2026-01-01T02:00:00Z"), vec![0, 2]),
+            (at("2026-01-01T08:00:00Z"), vec![1]),
+            (at("2026-01-02T02:00:00Z"), vec![0, 2]),
+        ]
+    );
+    let tables: Vec<Timetable> = (1..6).map(|n| on(n, Some("UTC"), 600).unwrap()).collect();
+    let starts = first_starts(&tables, at("2026-01-01T00:00:00Z"), 12);
+    assert_eq!(starts.len(), 12);
+    assert!(starts.is_sorted_by_key(|one| one.fire.start));
+    let first = tables[0].preview(at("2026-01-01T00:00:00Z"), 2);
+    let of_first = starts.iter().filter(|one| one.of == [0]).map(|one| one.fire);
+    assert_eq!(of_first.take(2).collect::<Vec<_>>(), first);
 }

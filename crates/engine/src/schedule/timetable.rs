@@ -6,7 +6,9 @@
 
 use std::time::Duration;
 
-use hostler_model::{CatchUp, Cron, CronError, Overlap, Schedule, Timestamp, ZoneError};
+use hostler_model::{
+    CatchUp, Cron, CronError, NodeId, Overlap, Schedule, Timestamp, WorkloadId, ZoneError,
+};
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, TimeZone};
 
@@ -17,6 +19,8 @@ pub enum ScheduleError {
     Cron(#[from] CronError),
     #[error(transparent)]
     Zone(#[from] ZoneError),
+    #[error("the node's own time zone is not known")]
+    LocalUnknown,
 }
 
 /// One of the times at which a schedule starts something.
@@ -40,12 +44,13 @@ pub struct Timetable {
     pub(super) window: Duration,
 }
 
+const LOCAL: &str = "local";
 const FIRST_LOOK_BACK: Duration = Duration::from_secs(60);
 const MICRO: Duration = Duration::from_micros(1);
 
 impl Timetable {
-    /// `salt` decides this node's share of the jitter: the same for the same workload and node,
-    /// different for others. `local` is the node's own time zone.
+    /// `salt` (see [`workload_salt`]) decides this node's share of the jitter: the same for the same
+    /// workload and node, different for others. `local` is the node's own time zone.
     pub fn new(
         schedule: &Schedule,
         salt: u64,
@@ -62,14 +67,35 @@ impl Timetable {
         })
     }
 
+    /// As a node follows it whose own time zone goes by the name `local`; seen from elsewhere.
+    pub fn on_node(
+        schedule: &Schedule,
+        node: NodeId,
+        workload: WorkloadId,
+        local: Option<&str>,
+    ) -> Result<Timetable, ScheduleError> {
+        let salt = workload_salt(node_salt(node), workload);
+        if schedule.timezone != LOCAL {
+            return Timetable::new(schedule, salt, &TimeZone::UTC);
+        }
+        let timezone = local.ok_or(ScheduleError::LocalUnknown)?.to_owned();
+        Timetable::new(&Schedule { timezone, ..schedule.clone() }, salt, &TimeZone::UTC)
+    }
+
     /// The first fire whose time is after this.
     pub fn next(&self, after: Timestamp) -> Option<Fire> {
         Some(self.fire(self.time_after(after)?))
     }
 
-    /// The first `n` fires after this.
+    /// The first fire that is started after this: it may have been put off since before.
+    pub fn next_start(&self, after: Timestamp) -> Option<Fire> {
+        let put_off = self.last_time(after.minus(self.jitter), after).map(|time| self.fire(time));
+        put_off.filter(|fire| fire.start > after).or_else(|| self.next(after))
+    }
+
+    /// The first `n` fires that are started after this.
     pub fn preview(&self, after: Timestamp, n: usize) -> Vec<Fire> {
-        std::iter::successors(self.next(after), |fire| self.next(fire.time)).take(n).collect()
+        std::iter::successors(self.next_start(after), |fire| self.next(fire.time)).take(n).collect()
     }
 
     pub(super) fn fire(&self, time: Timestamp) -> Fire {
@@ -157,6 +183,17 @@ impl Timetable {
         }
         offset.to_timestamp(face).ok()
     }
+}
+
+/// Tells nodes apart.
+pub fn node_salt(node: NodeId) -> u64 {
+    let (high, low) = node.uuid().as_u64_pair();
+    high ^ low
+}
+
+/// Tells workloads on a node apart. Whoever knows both ids knows the node's share of the jitter.
+pub fn workload_salt(node_salt: u64, workload: WorkloadId) -> u64 {
+    node_salt ^ spread(workload.uuid().as_u64_pair().1)
 }
 
 /// Just before this moment, for ranges that leave their beginning out.

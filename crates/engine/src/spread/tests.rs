@@ -249,11 +249,17 @@ fn a_node_that_still_holds_the_old_one_does_not_get_a_new_one() {
 #[test]
 fn a_standing_holds_for_its_revision_only() {
     let mut status = PlacementStatus::new(Phase::Running, Generation::FIRST);
-    assert_eq!(Standing::of(Some(&status), Generation::FIRST), Standing::Up);
-    assert_eq!(Standing::of(Some(&status), Generation::from_u64(2)), Standing::NotYet);
+    let of = |status: &PlacementStatus, revision: u64, mode: &Mode| {
+        Standing::of(Some(status), Generation::from_u64(revision), mode)
+    };
+    assert_eq!(of(&status, 1, &Mode::Forever), Standing::Up);
+    assert_eq!(of(&status, 2, &Mode::Forever), Standing::NotYet);
     status.phase = Phase::Completed;
-    assert_eq!(Standing::of(Some(&status), Generation::FIRST), Standing::Settled);
-    assert_eq!(Standing::of(None, Generation::FIRST), Standing::NotYet);
+    assert_eq!(of(&status, 1, &Mode::Once), Standing::Settled);
+    status.phase = Phase::Stopped;
+    assert_eq!(of(&status, 1, &Mode::Once), Standing::Settled);
+    assert_eq!(of(&status, 1, &Mode::Forever), Standing::NotYet);
+    assert_eq!(Standing::of(None, Generation::FIRST, &Mode::Once), Standing::NotYet);
 }
 
 fn any_host(n: u128) -> impl Strategy<Value = Host> {

@@ -261,6 +261,7 @@ impl AgentState {
                 }
                 self.runs.extend(runs.iter().cloned());
             }
+            Record::Commanded { placement, command: Command::Start } => self.start(*placement),
             Record::Fired { placement, .. }
             | Record::Commanded { placement, .. }
             | Record::GaveUp { placement, .. } => {
@@ -300,6 +301,14 @@ impl AgentState {
                 self.held.insert(assignment.placement_id, held);
             }
         }
+    }
+
+    fn start(&mut self, placement: PlacementId) {
+        let Some(held) = self.held.get_mut(&placement) else { return };
+        let Some(service) = &mut held.service else { return };
+        let runs = held.runs.iter().filter_map(|id| self.runs.get(id));
+        let is_live = runs.filter(|run| run.round == service.round).any(|run| !run.is_over());
+        service.start(&held.assignment.spec.mode, is_live);
     }
 
     fn observe(&mut self, id: RunId, generation: Generation, state: &ReportState) {

@@ -2,7 +2,14 @@
 //!
 //! Counting goes in *rounds*. A round ends when the workload is changed, started or restarted by
 //! somebody: what runs from an earlier round is stopped, and how often it ran and failed counts anew.
+//! A start of what runs already ends no round and stops nothing; only a schedule, whose next run may
+//! be far away, notes that one is wanted as soon as its overlap policy lets it begin.
 //! There is one live run at a time, except where a schedule allows runs to overlap.
+//!
+//! What is stopped together with the agent was stopped by nobody in particular. The next agent goes on
+//! as the mode says: `forever` runs again, `times` goes on with the next run (the stopped one counted),
+//! a schedule waits for its next time, and `once` is left stopped, because half of what it does may be
+//! done; where its restart policy tries failures again, it is run again.
 //!
 //! Ends are remembered (the last [`HISTORY`] of them) after the server knows them. While no server can
 //! be told, at most [`UNTOLD_MAX`] ends are kept for it; older ones are counted instead.
@@ -19,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use super::mode::{is_complete, mix, restart_delay, should_restart};
 use super::volatile::Vitals;
 use super::{Action, AgentState, Command, Fired, Held, HeldRun, Local, Moment, Record, Volatile};
-use crate::schedule::{FireLog, Timetable};
+use crate::schedule::{FireLog, Timetable, workload_salt};
 
 pub const HISTORY: usize = 20;
 pub const UNTOLD_MAX: usize = 200;
@@ -83,14 +90,26 @@ impl Service {
                 self.is_down = true;
                 self.is_asked_for = false;
             }
-            Record::Commanded { command: Command::Start | Command::Restart, .. } => {
-                self.is_down = false;
-                self.is_asked_for = true;
-                self.begin_round();
-            }
+            Record::Commanded { command: Command::Restart, .. } => self.start_anew(),
             Record::GaveUp { why, .. } => self.gave_up = Some(why.clone()),
             _ => {}
         }
+    }
+
+    /// Somebody on the node wants it to run; `is_live` when a run of this round does.
+    pub(super) fn start(&mut self, mode: &Mode, is_live: bool) {
+        match mode {
+            _ if self.is_down || !is_live => self.start_anew(),
+            Mode::Schedule(schedule) if schedule.overlap == Overlap::Replace => self.start_anew(),
+            Mode::Schedule(_) => self.is_asked_for = true,
+            Mode::Once | Mode::Forever | Mode::Times(_) => {}
+        }
+    }
+
+    fn start_anew(&mut self) {
+        self.is_down = false;
+        self.is_asked_for = true;
+        self.begin_round();
     }
 
     pub(super) fn change(&mut self, old: &Assignment, new: &Assignment) {
@@ -151,14 +170,16 @@ impl Service {
     pub(super) fn wants_again(&self, spec: &WorkloadSpec) -> bool {
         let Some(last) = &self.last_exit else { return false };
         match (last.reason, &spec.mode) {
-            (ExitReason::Stopped, Mode::Once | Mode::Schedule(_)) => false,
-            (ExitReason::Vanished, Mode::Forever) => true,
+            (ExitReason::Stopped, Mode::Schedule(_)) => false,
+            (ExitReason::Stopped | ExitReason::Vanished, Mode::Forever) => true,
             _ => should_restart(&spec.mode, &spec.restart, self.counted, last),
         }
     }
 
+    /// Whether no run follows by itself.
     pub(super) fn is_complete(&self, spec: &WorkloadSpec) -> bool {
-        is_complete(&spec.mode, &spec.restart, self.counted, self.last_exit.as_ref())
+        let last = self.last_exit.as_ref();
+        is_complete(&spec.mode, &spec.restart, self.counted, last) && !self.wants_again(spec)
     }
 }
 
@@ -305,10 +326,9 @@ impl AgentState {
         let is_held_up = self.missing(held, volatile).is_some();
         let timetable = volatile.timetable(held)?;
         let decision = timetable.decide(log, now.wall, !live.is_empty());
-        let next_fire = timetable.next(now.wall).map(|fire| fire.start);
         let vitals = volatile.of(placement);
         vitals.wake = decision.wake;
-        vitals.next_fire = next_fire;
+        vitals.next_fire = decision.next;
         if decision.stop_running {
             return stop(live.iter().map(|(id, _)| *id));
         }
@@ -379,7 +399,7 @@ impl Volatile {
     fn timetable(&mut self, held: &Held) -> Option<&Timetable> {
         let Mode::Schedule(schedule) = &held.assignment.spec.mode else { return None };
         let zone = self.local_zone.clone().unwrap_or(jiff::tz::TimeZone::UTC);
-        let salt = self.salt ^ mix(held.assignment.workload_id.uuid().as_u64_pair().1);
+        let salt = workload_salt(self.salt, held.assignment.workload_id);
         let vitals = self.of(held.assignment.placement_id);
         if vitals.timetable.as_ref().is_none_or(|(text, _)| text != schedule) {
             let timetable = Timetable::new(schedule, salt, &zone).ok()?;

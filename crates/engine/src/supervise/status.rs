@@ -3,9 +3,14 @@
 
 use std::time::Duration;
 
-use hostler_model::{Desired, Exit, Mode, Phase, PlacementStatus};
+use hostler_model::{Desired, Exit, ExitReason, Mode, Phase, PlacementStatus, WorkloadSpec};
 
 use super::{AgentState, Held, Local, Moment, Vitals, Volatile};
+
+/// It was neither finished nor did it fail: it was stopped, and nobody had asked for that.
+fn is_cut_short(spec: &WorkloadSpec, exit: &Exit) -> bool {
+    spec.mode == Mode::Once && exit.reason == ExitReason::Stopped
+}
 
 impl AgentState {
     pub fn phase(&self, held: &Held, volatile: &Volatile) -> Phase {
@@ -31,8 +36,9 @@ impl AgentState {
         let is_ok = |exit: &Exit| spec.restart.is_success(exit);
         if service.gave_up.is_some() {
             Phase::Failed
-        } else if service.is_complete(spec) && !service.wants_again(spec) {
+        } else if service.is_complete(spec) {
             match &service.last_exit {
+                Some(exit) if is_cut_short(spec, exit) => Phase::Stopped,
                 Some(exit) if is_ok(exit) || matches!(spec.mode, Mode::Times(_)) => {
                     Phase::Completed
                 }
@@ -60,6 +66,9 @@ impl AgentState {
             Phase::Waiting => self.missing(held, volatile),
             Phase::Running => unhealthy.and_then(|(_, _, why)| why.clone()),
             Phase::Stopped if service.is_down => Some("stopped on the node itself".to_owned()),
+            Phase::Stopped if AgentState::wants(held) == Desired::Run => {
+                Some("stopped together with its agent; it runs again when it is started".to_owned())
+            }
             Phase::Failed => {
                 let gave_up = service.gave_up.clone();
                 gave_up.or_else(|| service.last_exit.as_ref().map(ToString::to_string))

@@ -1,5 +1,7 @@
 //! Tasks and services through the same fold: tables for what follows what, and random courses.
 
+mod asked;
+
 use std::time::Duration;
 
 use hostler_model::{

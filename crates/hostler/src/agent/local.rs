@@ -1,18 +1,21 @@
 //! Questions to the agent on this machine, and their answers in the forms that every list and object of
 //! the command line has.
 
+use std::cell::Cell;
+use std::convert::Infallible;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use hostler_agent::Standalone;
 use hostler_agent::door::LogAsk;
 use hostler_agent::door::view::{
     Changed, Done, LogRecord, MistakeView, Outcome as Came, Refusal, RefusalCode, Reloaded,
 };
 use hostler_agent::local::{self, Answer, QueryError, Question};
 use hostler_agent::output::Stream;
+use hostler_agent::{OnStop, Standalone};
 use hostler_base::Clock;
 use hostler_cli::args::{
     AgentExecArgs, AgentLogsArgs, AgentShutdownArgs, AgentValidateArgs, AgentWorkloads, Globals,
@@ -21,11 +24,12 @@ use hostler_cli::args::{
 use hostler_cli::exit::Code;
 use hostler_cli::output::{self, Format};
 use hostler_cli::{Environment, Failure, Outcome, Streams, Ui};
-use hostler_model::Timestamp;
+use hostler_model::{Span, Timestamp};
 
 use super::rows::{FireRow, PastRow, WorkloadRow, describe_status, describe_workload};
 
 const DONE: u8 = Code::Success.number();
+const PROGRESS_EVERY: Duration = Duration::from_millis(300);
 
 pub fn run(globals: &Globals, command: LocalCommand) -> ExitCode {
     let ui = Ui::new(Streams::of_process(), globals, &environment());
@@ -272,11 +276,53 @@ async fn shutdown(ui: &Ui, args: AgentShutdownArgs) -> Outcome {
     let agent = Agent::at(ui, args.place);
     let runs = args.runs.map(|runs| runs.parse()).transpose();
     let runs = runs.map_err(|error| Failure::Other(anyhow::Error::from(error)))?;
-    let Answer::Shutdown {} = agent.ask(Question::Shutdown { runs }).await? else {
-        return garbled();
+    let stopping = local::shutdown(&agent.data_dir, runs, &agent.clock).await.map_err(failure)?;
+    if args.no_wait {
+        ui.say("the agent stops");
+        return Ok(DONE);
+    }
+    let left = Cell::new(0);
+    let ended = async {
+        tokio::select! {
+            ended = stopping.ended() => ended,
+            never = show_progress(&agent, &left) => match never {},
+        }
     };
-    ui.say("the agent stops");
+    match args.timeout {
+        None => ended.await?,
+        Some(limit) => match agent.clock.timeout(limit.duration(), ended).await {
+            Ok(ended) => ended?,
+            Err(_) => return Err(still_stopping(limit, left.get())),
+        },
+    }
+    ui.say("the agent has stopped");
     Ok(DONE)
+}
+
+/// Says how much is left to stop, on a terminal, and keeps it in `left`.
+async fn show_progress(agent: &Agent<'_>, left: &Cell<usize>) -> Infallible {
+    let spinner = agent.ui.spinner("the agent stops");
+    loop {
+        let status = local::query(&agent.data_dir, &agent.clock).await.ok();
+        let stopped = status.filter(|status| status.stopping == Some(OnStop::Stop));
+        left.set(stopped.map_or(0, |status| status.runs_active));
+        spinner.message(match left.get() {
+            0 => "the agent stops".to_owned(),
+            1 => "the agent stops; 1 run is left".to_owned(),
+            more => format!("the agent stops; {more} runs are left"),
+        });
+        agent.clock.sleep(PROGRESS_EVERY).await;
+    }
+}
+
+fn still_stopping(limit: Span, left: usize) -> Failure {
+    let detail = match left {
+        0 => format!("the agent has not stopped within {limit}"),
+        1 => format!("the agent has not stopped within {limit}: 1 run is left"),
+        more => format!("the agent has not stopped within {limit}: {more} runs are left"),
+    };
+    let hint = "it goes on stopping; `hostler agent shutdown` waits again";
+    Failure::told(Code::TimedOut, detail, hint)
 }
 
 fn validate(ui: &Ui, args: &AgentValidateArgs) -> Outcome {

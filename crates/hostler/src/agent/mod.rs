@@ -69,11 +69,13 @@ fn serve(
 ) -> anyhow::Result<()> {
     let mut config = config(data_dir(args.place))?;
     config.http = http(args.http)?;
+    (config.write_budget, config.is_metered) = (args.edge.write_budget, args.edge.metered);
     config.notifier = Notifier::from_environment();
     if let Some((directory, on_stop)) = standalone {
         (config.standalone, config.on_stop) = (Some(directory), on_stop);
     }
-    // Supervising costs little; one thread keeps the agent small.
+    // Supervising costs little; one thread and one heap keep the agent small.
+    hostler_agent::prepare_process();
     let runtime = super::runtime(1)?;
     let clock = Clock::system();
     let log_config = log::LogConfig {

@@ -1,5 +1,6 @@
 //! What the agent's views show of themselves in tables and descriptions.
 
+use hostler_agent::OnStop;
 use hostler_agent::door::view::{FireView, PastView, WorkloadDetail, WorkloadView};
 use hostler_agent::local::LocalStatus;
 use hostler_cli::output::{Cell, Column, Description, Show, column, moment, wide};
@@ -115,7 +116,7 @@ pub struct FireRow(pub FireView);
 
 impl Show for FireRow {
     const KIND: &'static str = "fire";
-    const COLUMNS: &'static [Column] = &[column("TIME"), column("IN")];
+    const COLUMNS: &'static [Column] = &[column("STARTS"), column("IN"), column("SCHEDULED")];
     fn id(&self) -> String {
         self.0.time.to_string()
     }
@@ -123,7 +124,19 @@ impl Show for FireRow {
         self.0.time.to_string()
     }
     fn cells(&self, now: Timestamp, _: bool) -> Vec<Cell> {
-        vec![Cell::new(moment(self.0.time, now, true)), Cell::new(moment(self.0.time, now, false))]
+        let FireView { time, start } = self.0;
+        vec![
+            Cell::new(moment(start, now, true)),
+            Cell::new(moment(start, now, false)),
+            Cell::new(moment(time, now, true)),
+        ]
+    }
+}
+
+fn stopping(runs: OnStop) -> &'static str {
+    match runs {
+        OnStop::Leave => "what runs goes on",
+        OnStop::Stop => "what runs is stopped too",
     }
 }
 
@@ -149,6 +162,7 @@ pub fn describe_status(status: &LocalStatus, now: Timestamp) -> String {
         .pair("Server", connection)
         .pair("Since", status.time_changed.map(|time| moment(time, now, false)))
         .pair("Directory", status.directory.as_ref().map(|path| path.display().to_string()))
+        .pair("Stopping", status.stopping.map(stopping).map(str::to_owned))
         .pair("Workloads", workloads)
         .pair("Runs", status.runs_active.to_string())
         .pair("Generation", status.applied_generation.to_string())
@@ -156,6 +170,8 @@ pub fn describe_status(status: &LocalStatus, now: Timestamp) -> String {
             "Certificate",
             status.certificate_expires.map(|time| format!("expires {}", moment(time, now, false))),
         );
+    text.pair("Written today", hostler_cli::output::written_today(&status.writes))
+        .pair("Link", status.is_metered.then(|| "metered".to_owned()));
     let quarantined = status.ledger_quarantined.as_ref();
     text.section("Problems")
         .pair("Ledger", status.ledger_problem.clone())

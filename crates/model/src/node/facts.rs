@@ -18,6 +18,9 @@ pub struct Facts {
     /// Identifies the present boot of the machine.
     pub boot_id: String,
     pub machine_id: String,
+    /// What `timezone: local` means there, by its name in the time zone database; absent when it has
+    /// none, or the agent is older than this.
+    pub timezone: Option<String>,
     /// What may be reserved on the node.
     pub cores: Cores,
     pub cpu_model: String,
@@ -31,6 +34,12 @@ pub struct Facts {
     /// Container engine and its version, when one answers.
     pub container_engine: Option<String>,
     pub gpus: Vec<GpuFact>,
+    /// What each sensor showed when the facts were collected.
+    pub temperatures: Vec<TemperatureFact>,
+    /// What disks say about their own wear, those that say anything.
+    pub disk_health: Vec<DiskHealthFact>,
+    /// The agent was told that its link is paid for by what it carries; it sends less.
+    pub is_metered: bool,
     /// Whether the agent runs as root (and so can run tasks as other users).
     pub is_root: bool,
 }
@@ -64,6 +73,72 @@ pub struct GpuFact {
     pub driver: String,
 }
 
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct TemperatureFact {
+    /// As the kernel names it, such as `cpu_thermal` or `coretemp Package id 0`.
+    pub sensor: String,
+    /// Degrees Celsius.
+    pub celsius: f64,
+    /// Where the machine protects itself, in degrees Celsius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critical: Option<f64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct DiskHealthFact {
+    /// Such as `mmcblk0` or `nvme0`.
+    pub device: String,
+    /// `emmc`, `sd` or `nvme`.
+    pub kind: String,
+    pub model: String,
+    /// At most this share of its life is used up, in percent; above 100 it has outlived its estimate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub life_used: Option<u8>,
+    /// How its spare blocks are: `normal`, `warning` (four fifths used) or `urgent` (nine tenths).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spare: Option<String>,
+    /// The controller's state as the kernel sees it; `live` is well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Degrees Celsius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub celsius: Option<f64>,
+}
+
+impl DiskHealthFact {
+    /// It says that it will fail, or has.
+    pub fn is_failing(&self) -> bool {
+        self.life_used.is_some_and(|used| used > 100)
+            || self.spare.as_deref() == Some("urgent")
+            || self.state.as_deref() == Some("dead")
+    }
+
+    /// It is time to think of another.
+    pub fn is_worn(&self) -> bool {
+        self.is_failing()
+            || self.life_used.is_some_and(|used| used >= 90)
+            || self.spare.as_deref() == Some("warning")
+    }
+}
+
+impl Facts {
+    /// Whether another look found the same machine: the same but for levels that change all the time,
+    /// such as free space and temperatures.
+    pub fn is_same_machine(&self, other: &Facts) -> bool {
+        self.without_levels() == other.without_levels()
+    }
+
+    fn without_levels(&self) -> Facts {
+        let mut facts = self.clone();
+        facts.disks.iter_mut().for_each(|disk| disk.available = Bytes::ZERO);
+        facts.temperatures.iter_mut().for_each(|sensor| sensor.celsius = 0.0);
+        facts.disk_health.iter_mut().for_each(|disk| disk.celsius = None);
+        facts
+    }
+}
+
 /// A sample of the machine's load, sent with heartbeats.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
@@ -79,4 +154,80 @@ pub struct NodeMetrics {
     pub runs_active: u32,
     /// Resident memory of the agent itself.
     pub agent_memory: Bytes,
+    /// The hottest sensor, in degrees Celsius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writes: Option<WriteMetrics>,
+}
+
+/// What the agent and its shims have written to disk today; a day is one of UTC.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(default, rename_all = "camelCase")]
+pub struct WriteMetrics {
+    pub today: Bytes,
+    /// What was declared to be the most for a day.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Bytes>,
+}
+
+impl WriteMetrics {
+    /// How much of the budget is used, in percent.
+    pub fn percent(&self) -> Option<u64> {
+        let budget = u128::from(self.budget?.get().max(1));
+        Some(u64::try_from(u128::from(self.today.get()) * 100 / budget).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_do_not_make_another_machine() {
+        let facts = |available, celsius, life_used| Facts {
+            disks: vec![DiskFact { available: Bytes::new(available), ..DiskFact::default() }],
+            temperatures: vec![TemperatureFact { celsius, ..TemperatureFact::default() }],
+            disk_health: vec![DiskHealthFact {
+                life_used: Some(life_used),
+                celsius: Some(celsius),
+                ..DiskHealthFact::default()
+            }],
+            ..Facts::default()
+        };
+        assert!(facts(1, 40.0, 10).is_same_machine(&facts(2, 50.5, 10)));
+        assert!(!facts(1, 40.0, 10).is_same_machine(&facts(1, 40.0, 20)));
+    }
+
+    #[test]
+    fn a_disk_says_when_it_is_worn() {
+        let disk = |life_used, spare: Option<&str>, state: Option<&str>| DiskHealthFact {
+            life_used,
+            spare: spare.map(str::to_owned),
+            state: state.map(str::to_owned),
+            ..DiskHealthFact::default()
+        };
+        let verdict = |disk: DiskHealthFact| (disk.is_worn(), disk.is_failing());
+        assert_eq!(verdict(disk(None, None, None)), (false, false));
+        assert_eq!(verdict(disk(Some(80), Some("normal"), Some("live"))), (false, false));
+        assert_eq!(verdict(disk(Some(90), None, None)), (true, false));
+        assert_eq!(verdict(disk(None, Some("warning"), None)), (true, false));
+        assert_eq!(verdict(disk(Some(101), None, None)), (true, true));
+        assert_eq!(verdict(disk(None, Some("urgent"), None)), (true, true));
+        assert_eq!(verdict(disk(None, None, Some("dead"))), (true, true));
+    }
+
+    #[test]
+    fn the_share_of_a_budget() {
+        let writes = |today, budget: Option<u64>| WriteMetrics {
+            today: Bytes::new(today),
+            budget: budget.map(Bytes::new),
+        };
+        assert_eq!(writes(5, None).percent(), None);
+        assert_eq!(writes(50, Some(200)).percent(), Some(25));
+        assert_eq!(writes(u64::MAX, Some(u64::MAX)).percent(), Some(100));
+        assert_eq!(writes(7, Some(0)).percent(), Some(700));
+    }
 }

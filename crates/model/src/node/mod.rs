@@ -3,7 +3,9 @@
 mod facts;
 mod state;
 
-pub use facts::{DiskFact, Facts, GpuFact, NodeMetrics, NumaFact};
+pub use facts::{
+    DiskFact, DiskHealthFact, Facts, GpuFact, NodeMetrics, NumaFact, TemperatureFact, WriteMetrics,
+};
 pub use state::{LivenessEvent, NodeState};
 
 use crate::{Generation, JoinTokenId, Labels, Name, NodeId, PrincipalId, ServerId, Timestamp};

@@ -74,9 +74,17 @@ pub struct Hello {
     /// What the ledger holds.
     #[prost(uint64, tag = "5")]
     pub applied_generation: u64,
-    /// JSON of model::Facts.
+    /// JSON of model::Facts; empty with `facts_unchanged`.
     #[prost(string, tag = "6")]
     pub facts_json: ::prost::alloc::string::String,
+    /// How seldom the agent would like to be heard of, because its link is paid for by what it carries;
+    /// zero for as often as the server says. The server has the last word, in its welcome.
+    #[prost(uint32, tag = "7")]
+    pub heartbeat_wish_ms: u32,
+    /// The facts are those of the last session that was welcomed by a server that keeps them. A server
+    /// that does not have them refuses, and is told them with the next hello.
+    #[prost(bool, tag = "8")]
+    pub facts_unchanged: bool,
 }
 /// The first answer, and again whenever what it says has changed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -91,6 +99,9 @@ pub struct Welcome {
     /// Other places to connect to when this one goes away, host:port.
     #[prost(string, repeated, tag = "4")]
     pub agent_addresses: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Facts that have not changed need not be repeated.
+    #[prost(bool, tag = "5")]
+    pub keeps_facts: bool,
 }
 /// The session ends; `retry` says whether trying again can help.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

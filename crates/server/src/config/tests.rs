@@ -25,6 +25,7 @@ fn flags_win_over_environment_over_file_over_defaults() {
         ("HOSTLER_SERVER__LISTEN", "127.0.0.1:3"),
         ("HOSTLER_SERVER__NAME", "env"),
         ("HOSTLER_SERVER__PATIENCE__OFFLINE_AFTER", "2m"),
+        ("HOSTLER_SERVER__PATIENCE__REPLACE_AFTER", "30m"),
         ("HOSTLER_SERVER__ADVERTISE", "a.example, 10.0.0.1"),
         ("HOSTLER_SERVER__LIMITS__STREAMS", "7"),
         ("HOSTLER_SERVER__METRICS_ALLOW_REMOTE", "true"),
@@ -38,6 +39,7 @@ fn flags_win_over_environment_over_file_over_defaults() {
     assert_eq!(config.patience.lost_after, Span::from_secs(3600));
     assert_eq!(config.patience.offline_after, Span::from_secs(120));
     assert_eq!(config.patience.stale_after, Span::from_secs(20));
+    assert_eq!(config.control(String::new()).replace_after.as_secs(), 1800);
     assert_eq!(config.advertise, ["a.example", "10.0.0.1"]);
     assert_eq!(config.limits.streams, 7);
     assert!(config.metrics_allow_remote);

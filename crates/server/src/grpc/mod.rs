@@ -10,6 +10,8 @@ mod relay;
 mod session;
 mod streams;
 
+use std::time::Duration;
+
 use hostler_base::shutdown::Tasks;
 use hostler_control::Control;
 use hostler_proto::v1::agent_link_server::AgentLinkServer;
@@ -17,11 +19,16 @@ use hostler_proto::v1::peer_link_server::PeerLinkServer;
 use hostler_trust::{PeerCertificate, PeerIdentity};
 use tokio::net::TcpListener;
 use tonic::Status;
+use tonic::codec::CompressionEncoding;
 
 pub use peers::Peers;
 
 use crate::tls::ServerTls;
 
+/// Longer than the longest time between two heartbeats, so that an agent with a metered link need not
+/// answer in between. Sessions find out themselves when an agent falls silent.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(75);
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(15);
 /// Largest message; a desired batch of specs with large environments must fit.
 const MESSAGE_MAX: usize = 64 << 20;
 
@@ -36,12 +43,14 @@ pub async fn serve_agents(
     let sessions = session::AgentLinkService::new(control.clone(), tasks.clone());
     let relay = relay::PeerLinkService::new(control);
     tonic::transport::Server::builder()
-        .http2_keepalive_interval(Some(std::time::Duration::from_secs(15)))
-        .http2_keepalive_timeout(Some(std::time::Duration::from_secs(15)))
+        .http2_keepalive_interval(Some(KEEP_ALIVE_EVERY))
+        .http2_keepalive_timeout(Some(KEEP_ALIVE_TIMEOUT))
         .initial_stream_window_size(1 << 20)
         .initial_connection_window_size(2 << 20)
         .add_service(
             AgentLinkServer::new(sessions)
+                .accept_compressed(CompressionEncoding::Gzip)
+                .send_compressed(CompressionEncoding::Gzip)
                 .max_decoding_message_size(MESSAGE_MAX)
                 .max_encoding_message_size(MESSAGE_MAX),
         )

@@ -23,6 +23,9 @@ use super::streams::Streams;
 /// Messages to the agent that wait to be sent; beyond it the session waits for the agent.
 const OUTBOUND: usize = 64;
 const HELLO_TIME: Duration = Duration::from_secs(10);
+/// An agent that says nothing for so long, and misses so many heartbeats, is gone.
+const SILENCE_MAX: Duration = Duration::from_secs(30);
+const SILENT_BEATS: u32 = 3;
 /// How often a session looks whether servers came or went.
 const ADDRESSES_EVERY: Duration = Duration::from_secs(10);
 
@@ -116,7 +119,10 @@ async fn serve(
         agent_version: hello.agent_version,
         session_epoch: Generation::from_u64(hello.session_epoch),
         applied_generation: Generation::from_u64(hello.applied_generation),
-        facts: serde_json::from_str(&hello.facts_json).unwrap_or_default(),
+        facts: (!hello.facts_unchanged)
+            .then(|| serde_json::from_str(&hello.facts_json).unwrap_or_default()),
+        heartbeat_wish: (hello.heartbeat_wish_ms > 0)
+            .then(|| Duration::from_millis(hello.heartbeat_wish_ms.into())),
     };
     let attached = match control.node_attach(node_id, &certificate.serial, &facts).await {
         Ok(Attach::Attached(attached)) => attached,
@@ -141,6 +147,7 @@ async fn serve(
         link: Arc::clone(&link),
         outbound: outbound.clone(),
         looked: control.clock().instant(),
+        heard: control.clock().instant(),
     };
     let why = session.run(inbound, tasks.token()).await;
     control.node_unlink(&attached);
@@ -161,6 +168,8 @@ struct Session {
     sent: Generation,
     /// When the addresses of servers were last looked at.
     looked: Duration,
+    /// When the agent last said anything.
+    heard: Duration,
 }
 
 impl Session {
@@ -175,10 +184,12 @@ impl Session {
         }
         self.link.wake.notify_one();
         let link = Arc::clone(&self.link);
+        let mut pause = self.pause();
         loop {
             tokio::select! {
                 message = inbound.message() => match message {
                     Ok(Some(message)) => {
+                        self.heard = self.control.clock().instant();
                         if let Err(why) = self.take(message).await {
                             return why;
                         }
@@ -190,6 +201,12 @@ impl Session {
                     if let Err(why) = self.push().await {
                         return why;
                     }
+                }
+                () = &mut pause => {
+                    if self.is_silent() {
+                        return "the agent is silent";
+                    }
+                    pause = self.pause();
                 }
                 () = link.closed.cancelled() => {
                     let reason = link.reason.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -206,6 +223,23 @@ impl Session {
         }
     }
 
+    /// The time to the next look at how long the agent has been quiet.
+    fn pause(&self) -> BoxFuture<'static, ()> {
+        let usual = self.control.heartbeat();
+        let is_seldom = self.attached.heartbeat > usual;
+        Box::pin(self.control.clock().sleep(if is_seldom { usual } else { SILENCE_MAX }))
+    }
+
+    /// Whether the agent has missed so many heartbeats that its connection must be dead. While it keeps
+    /// to what it was allowed, that is vouched for.
+    fn is_silent(&self) -> bool {
+        let quiet = self.control.clock().instant().saturating_sub(self.heard);
+        if self.attached.heartbeat > self.control.heartbeat() {
+            self.control.node_vouch(&self.attached, self.applied, quiet);
+        }
+        quiet > SILENCE_MAX.max(self.attached.heartbeat * SILENT_BEATS)
+    }
+
     fn welcome(&self) -> v1::Welcome {
         let beat = self.attached.heartbeat.as_millis();
         v1::Welcome {
@@ -213,6 +247,7 @@ impl Session {
             heartbeat_interval_ms: u32::try_from(beat).unwrap_or(5000),
             node_name: self.attached.node_name.to_string(),
             agent_addresses: self.attached.agent_addresses.clone(),
+            keeps_facts: true,
         }
     }
 

@@ -118,6 +118,7 @@ fn routes(app: App) -> Routes<App> {
         .on(api::node::NodeUncordon, node::uncordon)
         .on(api::node::NodeDrain, node::drain)
         .on(api::node::NodeRemove, node::remove)
+        .on(api::node::NodeWorkloadList, node::workloads)
         .on(api::node::JoinTokenList, node::token_list)
         .on(api::node::JoinTokenCreate, node::token_create)
         .on(api::node::JoinTokenRevoke, node::token_revoke)

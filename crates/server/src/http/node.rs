@@ -3,7 +3,7 @@
 use hostler_api::node::{
     Join, JoinTokenCreate, JoinTokenCreatedView, JoinTokenList, JoinTokenRevoke, JoinTokenView,
     JoinView, NodeCordon, NodeDrain, NodeGet, NodeList, NodeRemove, NodeUncordon, NodeUpdate,
-    NodeView,
+    NodeView, NodeWorkloadList, NodeWorkloadView,
 };
 use hostler_api::operation::OperationView;
 use hostler_api::{Listing, Nothing};
@@ -13,7 +13,7 @@ use hostler_model::{Diagnostic, Error, Labels, Node, Operation};
 use super::error::malformed;
 use super::gate::Gate;
 use super::watch::{self, Watched};
-use super::{Answer, App, Call, PublicCall, page, view};
+use super::{Answer, App, Call, PublicCall, page, view, workload_view};
 
 pub(crate) async fn list(
     app: App,
@@ -53,6 +53,14 @@ fn selector(text: Option<&str>) -> Result<Labels, Error> {
 
 pub(crate) async fn get(app: App, call: Call<NodeGet>) -> Result<Answer<NodeView>, Error> {
     Ok(shown(app.control().node_get(&call.cx, &call.path.node).await?))
+}
+
+pub(crate) async fn workloads(
+    app: App,
+    call: Call<NodeWorkloadList>,
+) -> Result<Answer<Listing<NodeWorkloadView>>, Error> {
+    let found = app.control().node_workloads(&call.cx, &call.path.node).await?;
+    Ok(Answer::new(page::whole(found, workload_view::on_node)))
 }
 
 pub(crate) async fn update(app: App, call: Call<NodeUpdate>) -> Result<Answer<NodeView>, Error> {

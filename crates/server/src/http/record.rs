@@ -22,6 +22,7 @@ pub(crate) async fn events(
         kind: call.query.kind,
         object: call.query.object,
         id: call.query.id.clone(),
+        with_nodes: false,
     };
     if call.query.watch == Some(true) {
         let cursor = call.query.cursor.clone();

@@ -6,6 +6,10 @@
 //! number up to which everything was told; resuming there repeats nothing and loses nothing, on any
 //! server. A cursor older than what is kept is answered `cursor-gone` before the stream begins.
 //!
+//! How a workload stands follows from its nodes too, so a node that is heard of no more, or again, makes
+//! a message about each workload on it. These share one event: all but the last carry the cursor before
+//! it, and resuming between them repeats some.
+//!
 //! Nothing is buffered but one batch: the stream is pulled by the connection. Before every batch, and
 //! every few seconds in between, the credential is looked at again; a revoked token, an ended session
 //! or a changed role ends the stream, and the reader gets the reason when it comes back.
@@ -20,7 +24,8 @@ use hostler_api::workload::WorkloadPhase;
 use hostler_api::{Endpoint, WatchKind, WatchMessage};
 use hostler_control::{Cx, EventFollower, EventQuery, NodeFilter, WorkloadQuery};
 use hostler_model::{
-    Code, Error, Event, EventKind, NodeState, ObjectKind, Project, TaskStateKind, selector_matches,
+    Code, Error, Event, EventKind, NodeState, ObjectKind, Project, TaskStateKind, WorkloadId,
+    selector_matches,
 };
 use serde::Serialize;
 use tracing::debug;
@@ -56,11 +61,9 @@ impl Watched {
                 object: Some(ObjectKind::Task),
                 ..EventQuery::default()
             },
-            Watched::Workloads { project, .. } => EventQuery {
-                project: Some(project.id),
-                object: Some(ObjectKind::Workload),
-                ..EventQuery::default()
-            },
+            Watched::Workloads { project, .. } => {
+                EventQuery { project: Some(project.id), with_nodes: true, ..EventQuery::default() }
+            }
         }
     }
 }
@@ -168,15 +171,42 @@ impl Watch {
             }
             return Ok(());
         }
-        for told in newest_of_each(events) {
+        let mut changes = Vec::with_capacity(events.len());
+        for event in events {
+            match &self.watched {
+                Watched::Workloads { project, .. }
+                    if event.event.object.kind == ObjectKind::Node =>
+                {
+                    let project = project.clone();
+                    changes.extend(self.of_node(&project, &event).await?);
+                }
+                _ => changes.push(Change::of(event)),
+            }
+        }
+        for told in newest_of_each(changes) {
             self.tell_object(told).await?;
         }
         Ok(())
     }
 
+    /// What a change of a node is for the workloads on it.
+    async fn of_node(&self, project: &Project, event: &Event) -> Result<Vec<Change>, Error> {
+        let Event { sequence, event } = event;
+        let is_heard_otherwise = matches!(
+            event.kind,
+            EventKind::NodeOnline | EventKind::NodeStale | EventKind::NodeOffline
+        );
+        let Some(node) = event.object.id.parse().ok().filter(|_| is_heard_otherwise) else {
+            return Ok(Vec::new());
+        };
+        let workloads = self.app.control().workloads_on(project, node).await?;
+        let change =
+            |id: WorkloadId| Change { sequence: *sequence, id: id.to_string(), is_creation: false };
+        Ok(workloads.into_iter().map(change).collect())
+    }
+
     async fn tell_object(&mut self, told: Told) -> Result<(), Error> {
-        let Told { event, is_new } = told;
-        let (cursor, id) = (event.sequence, event.event.object.id.clone());
+        let Told { cursor, id, is_new } = told;
         let here = match is_new {
             true => WatchKind::Added,
             false => WatchKind::Modified,
@@ -245,31 +275,49 @@ fn found<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {
     }
 }
 
+/// Something happened to an object.
+struct Change {
+    sequence: u64,
+    id: String,
+    is_creation: bool,
+}
+
+impl Change {
+    fn of(event: Event) -> Change {
+        let is_creation = matches!(
+            event.event.kind,
+            EventKind::NodeJoined | EventKind::TaskCreated | EventKind::WorkloadCreated
+        );
+        Change { sequence: event.sequence, id: event.event.object.id, is_creation }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
 struct Told {
-    event: Event,
+    cursor: u64,
+    id: String,
     /// Whether its creation is in the same batch.
     is_new: bool,
 }
 
-/// The last event of every object, in order.
-fn newest_of_each(events: Vec<Event>) -> Vec<Told> {
-    let is_creation = |event: &Event| {
-        matches!(
-            event.event.kind,
-            EventKind::NodeJoined | EventKind::TaskCreated | EventKind::WorkloadCreated
-        )
-    };
-    let created: HashSet<String> = events
+/// The last change of every object, in order.
+fn newest_of_each(changes: Vec<Change>) -> Vec<Told> {
+    let created: HashSet<String> = changes
         .iter()
-        .filter(|event| is_creation(event))
-        .map(|event| event.event.object.id.clone())
+        .filter(|change| change.is_creation)
+        .map(|change| change.id.clone())
         .collect();
     let mut seen = HashSet::new();
-    let mut newest: Vec<Told> = events
+    let mut following = None;
+    let mut newest: Vec<Told> = changes
         .into_iter()
         .rev()
-        .filter(|event| seen.insert(event.event.object.id.clone()))
-        .map(|event| Told { is_new: created.contains(&event.event.object.id), event })
+        .filter(|change| seen.insert(change.id.clone()))
+        .map(|Change { sequence, id, .. }| {
+            let is_shared = following.replace(sequence) == Some(sequence);
+            let cursor = if is_shared { sequence - 1 } else { sequence };
+            Told { cursor, is_new: created.contains(&id), id }
+        })
         .collect();
     newest.reverse();
     newest
@@ -283,32 +331,36 @@ pub(crate) async fn is_unchanged(app: &App, presented: &Presented, cx: &Cx) -> b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hostler_model::{Actor, ActorKind, NewEvent, ObjectRef, Timestamp};
 
-    fn event(sequence: u64, kind: EventKind, id: &str) -> Event {
-        let actor = Actor { kind: ActorKind::System, name: "test".into() };
-        Event {
-            sequence,
-            event: NewEvent {
-                kind,
-                project_id: None,
-                object: ObjectRef::new(ObjectKind::Task, id, id),
-                actor,
-                message: String::new(),
-                time: Timestamp::EPOCH,
-            },
-        }
+    fn change(sequence: u64, id: &str, is_creation: bool) -> Change {
+        Change { sequence, id: id.to_owned(), is_creation }
+    }
+
+    fn told(changes: Vec<Change>) -> Vec<(u64, String, bool)> {
+        let told = newest_of_each(changes).into_iter();
+        told.map(|told| (told.cursor, told.id, told.is_new)).collect()
     }
 
     #[test]
     fn one_message_per_object_and_batch() {
-        let told = newest_of_each(vec![
-            event(1, EventKind::TaskStarted, "a"),
-            event(2, EventKind::TaskCreated, "b"),
-            event(3, EventKind::TaskCompleted, "a"),
-            event(4, EventKind::TaskAssigned, "b"),
+        let told = told(vec![
+            change(1, "a", false),
+            change(2, "b", true),
+            change(3, "a", false),
+            change(4, "b", false),
         ]);
-        let told: Vec<(u64, bool)> = told.iter().map(|t| (t.event.sequence, t.is_new)).collect();
-        assert_eq!(told, [(3, false), (4, true)]);
+        assert_eq!(told, [(3, "a".to_owned(), false), (4, "b".to_owned(), true)]);
+    }
+
+    #[test]
+    fn only_the_last_of_those_that_share_an_event_carries_its_number() {
+        let told = told(vec![
+            change(5, "a", false),
+            change(5, "b", false),
+            change(5, "c", false),
+            change(6, "b", false),
+        ]);
+        let expected = [(4, "a"), (5, "c"), (6, "b")];
+        assert_eq!(told, expected.map(|(cursor, id)| (cursor, id.to_owned(), false)));
     }
 }

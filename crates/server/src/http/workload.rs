@@ -9,7 +9,7 @@ use hostler_api::workload::{
     WorkloadPlacementList, WorkloadRemove, WorkloadRestart, WorkloadRunList, WorkloadRunView,
     WorkloadStart, WorkloadStop, WorkloadUsage, WorkloadView,
 };
-use hostler_control::{OutputItem, OutputReceiver, WorkloadDetail, WorkloadQuery};
+use hostler_control::{FireDetail, OutputItem, OutputReceiver, WorkloadDetail, WorkloadQuery};
 use hostler_model::{Code, Diagnostic, Error, Name, UsageSample, WorkloadId};
 
 use super::error::malformed;
@@ -170,9 +170,10 @@ pub(crate) async fn next(
         return Err(error);
     }
     let count = usize::try_from(count).unwrap_or(usize::MAX);
-    let fires =
-        app.control().workload_next(&call.cx, call.project(), &call.path.workload, count).await?;
-    Ok(Answer::new(page::whole(fires, |time| FireView { time })))
+    let (project, name, node) = (call.project(), &call.path.workload, call.query.node.as_deref());
+    let fires = app.control().workload_next(&call.cx, project, name, node, count).await?;
+    let shown = |FireDetail { time, start, nodes }| FireView { time, start, nodes };
+    Ok(Answer::new(page::whole(fires, shown)))
 }
 
 pub(crate) async fn usage(

@@ -1,10 +1,11 @@
 //! From records of workloads to what callers see.
 
+use hostler_api::node::NodeWorkloadView;
 use hostler_api::workload::{
     PlacementView, WorkloadExplanation, WorkloadNodeExplanation, WorkloadPhase, WorkloadRunView,
     WorkloadView,
 };
-use hostler_control::{PlacementDetail, RunDetail, WorkloadDetail};
+use hostler_control::{NodeWorkloadDetail, PlacementDetail, RunDetail, WorkloadDetail};
 use hostler_model::{Generation, Name, RunState};
 
 use super::standing;
@@ -54,10 +55,16 @@ pub(crate) fn placement(detail: PlacementDetail) -> PlacementView {
         missed: status.as_ref().map_or(0, |status| status.missed),
         next: status.as_ref().and_then(|status| status.next),
         reason: status.as_ref().and_then(|status| status.reason.clone()),
+        warning: status.as_ref().and_then(|status| status.warning.clone()),
         revision: status.as_ref().map_or(Generation::ZERO, |status| status.revision).get(),
         last_exit: status.and_then(|status| status.last_exit),
         since,
     }
+}
+
+pub(crate) fn on_node(detail: NodeWorkloadDetail) -> NodeWorkloadView {
+    let NodeWorkloadDetail { project, workload, placement: there } = detail;
+    NodeWorkloadView { project, workload, placement: placement(there) }
 }
 
 pub(crate) fn run(detail: RunDetail) -> WorkloadRunView {

@@ -141,3 +141,58 @@ async fn one_source_cannot_take_every_connection() {
     }
     running.shutdown.run(Duration::from_secs(10)).await;
 }
+
+#[tokio::test]
+async fn a_refusal_reaches_a_caller_that_still_writes_its_body() {
+    let world = crate::world::World::new().await;
+    let shutdown = Shutdown::new(Clock::system());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let tasks = shutdown.tasks(Phase::Listeners);
+    let (own, router) = (tasks.clone(), world.router.clone());
+    tasks.spawn("http", OnError::Shutdown, async move {
+        let limits = ConnectionLimits::default();
+        serve_http(router, listener, None, limits, &own, Clock::system()).await;
+    });
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (mut client, connection) = h2::client::handshake(stream).await.unwrap();
+    tasks.spawn_until_cancelled("client", OnError::Log, async move {
+        let _ = connection.await;
+        Ok::<(), std::convert::Infallible>(())
+    });
+    let request = http::Request::post("https://server.example/api/v1/projects/default/tasks")
+        .header("authorization", format!("Bearer {}", world.admin))
+        .header("content-type", "application/json")
+        .body(())
+        .unwrap();
+    let (response, mut writer) = client.send_request(request, false).unwrap();
+    let part = bytes::Bytes::from(vec![b' '; 64 << 10]);
+    let write = async |writer: &mut h2::SendStream<bytes::Bytes>, parts: usize| {
+        for _ in 0..parts {
+            let mut left = part.clone();
+            while !left.is_empty() {
+                writer.reserve_capacity(left.len());
+                let room = std::future::poll_fn(|cx| writer.poll_capacity(cx)).await;
+                let room = room.expect("the stream is open").expect("and not reset");
+                writer.send_data(left.split_to(room.min(left.len())), false).unwrap();
+            }
+        }
+    };
+    let (response, ()) = tokio::join!(response, write(&mut writer, 20));
+    let response = response.unwrap();
+    assert_eq!(response.status(), 413);
+    let length: usize = response.headers()["content-length"].to_str().unwrap().parse().unwrap();
+    let mut reader = response.into_body();
+    let mut answer = Vec::new();
+    while answer.len() < length {
+        answer.extend_from_slice(&reader.data().await.unwrap().unwrap());
+    }
+    let problem: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+    assert_eq!(problem["code"], "too-large", "{problem}");
+
+    write(&mut writer, 100).await;
+    writer.send_data(bytes::Bytes::new(), true).unwrap();
+    assert!(reader.data().await.is_none_or(|data| data.unwrap().is_empty()));
+    assert!(reader.trailers().await.unwrap().is_none(), "and the stream ends without a reset");
+    assert!(shutdown.run(Duration::from_secs(10)).await.is_clean());
+}

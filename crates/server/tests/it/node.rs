@@ -52,6 +52,11 @@ impl Node {
 }
 
 pub async fn join(world: &World, name: &str) -> (NodeId, Arc<Node>) {
+    join_in(world, name, None).await
+}
+
+/// Joins a node that says which time zone it is in.
+pub async fn join_in(world: &World, name: &str, timezone: Option<&str>) -> (NodeId, Arc<Node>) {
     let made = world.post("/api/v1/join-tokens", json!({ "name": name })).await.json();
     let ticket = made["ticket"].as_str().unwrap();
     let token = ticket.split('.').next().unwrap();
@@ -60,13 +65,18 @@ pub async fn join(world: &World, name: &str) -> (NodeId, Arc<Node>) {
     let joined = world.post("/api/v1/join", body).await.json();
     let certificate = PeerCertificate::from_pem(joined["certificate"].as_str().unwrap()).unwrap();
     let id: NodeId = joined["nodeId"].as_str().unwrap().parse().unwrap();
-    let facts =
-        Facts { cores: Cores::from_millis(4000), memory: Bytes::mib(1024), ..Facts::default() };
+    let facts = Facts {
+        cores: Cores::from_millis(4000),
+        memory: Bytes::mib(1024),
+        timezone: timezone.map(str::to_owned),
+        ..Facts::default()
+    };
     let hello = HelloFacts {
         agent_version: "test".into(),
         session_epoch: Generation::FIRST,
         applied_generation: Generation::ZERO,
-        facts,
+        facts: Some(facts),
+        heartbeat_wish: None,
     };
     let attached = match world.control.node_attach(id, &certificate.serial, &hello).await.unwrap() {
         Attach::Attached(attached) => attached,

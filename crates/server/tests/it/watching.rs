@@ -1,8 +1,13 @@
 //! Watch streams and task output.
 
+use hostler_model::{
+    Actor, ActorKind, EventKind, NewEvent, Node, NodeId, NodeState, ObjectKind, ObjectRef,
+    Timestamp,
+};
 use http::Method;
 use serde_json::json;
 
+use crate::node::{WORKLOADS, join, running};
 use crate::world::World;
 
 const TASKS: &str = "/api/v1/projects/default/tasks";
@@ -190,4 +195,49 @@ async fn streams_are_not_held_back_by_compression() {
             "{path}"
         );
     }
+}
+
+/// What liveness writes, without waiting for it.
+async fn becomes(world: &World, node: NodeId, state: NodeState) {
+    let kind = match state {
+        NodeState::Online => EventKind::NodeOnline,
+        _ => EventKind::NodeOffline,
+    };
+    let written = world.control.store().tx("test_node_state", |tx| {
+        Box::pin(async move {
+            let before = tx.node_get(node).await?.unwrap();
+            let after = Node { state, generation: before.generation.next(), ..before.clone() };
+            assert!(tx.node_update(&after, before.generation).await?.is_updated());
+            let event = NewEvent {
+                kind,
+                project_id: None,
+                object: ObjectRef::new(ObjectKind::Node, node, &after.name),
+                actor: Actor { kind: ActorKind::System, name: "test".into() },
+                message: "test".into(),
+                time: Timestamp::EPOCH,
+            };
+            tx.journal_append(&[event], &[]).await
+        })
+    });
+    written.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_workload_is_told_of_when_its_node_is_heard_of_no_more_and_again() {
+    let world = World::new().await;
+    let (node, _) = join(&world, "n1").await;
+    running(&world, node).await;
+    world.project("other").await;
+    let token = world.account("ada", None, Some(("default", "viewer"))).await;
+    let mut watch = world.open(&token, &format!("{WORKLOADS}?watch=true")).await;
+    assert_eq!(watch.next().await.unwrap()["type"], "BOOKMARK");
+    for (to, phase) in [(NodeState::Offline, "unknown"), (NodeState::Online, "running")] {
+        becomes(&world, node, to).await;
+        let told = watch.next().await.unwrap();
+        assert_eq!((&told["type"], &told["object"]["name"]), (&json!("MODIFIED"), &json!("web")));
+        assert_eq!(told["object"]["status"]["phase"], phase);
+    }
+    let mut elsewhere =
+        world.open(&world.admin, "/api/v1/projects/other/workloads?watch=true&cursor=0").await;
+    assert_eq!(elsewhere.next().await.unwrap()["type"], "BOOKMARK");
 }

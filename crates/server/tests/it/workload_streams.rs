@@ -6,7 +6,7 @@ use hostler_control::{NodeAsk, OutputItem};
 use hostler_model::{Code, Error, Generation, OutputStream, Timestamp};
 use serde_json::{Value, json};
 
-use crate::node::{WORKLOADS, join, put, running, spec};
+use crate::node::{WORKLOADS, join, join_in, put, running, spec};
 use crate::world::{Reply, World};
 
 fn lines(reply: &Reply) -> Vec<Value> {
@@ -192,4 +192,47 @@ async fn the_next_times_follow_from_the_schedule() {
     let local = json!({ "command": ["a"], "mode": { "schedule": { "cron": "@daily", "timezone": "local" } } });
     put(&world, "local", None, &local).await;
     assert_eq!(world.get(&format!("{WORKLOADS}/local/next")).await.code(), "conflict");
+}
+
+#[tokio::test]
+async fn the_next_times_are_those_of_every_node() {
+    let world = World::new().await;
+    join_in(&world, "berlin", Some("Europe/Berlin")).await;
+    join_in(&world, "bonn", Some("Europe/Berlin")).await;
+    join_in(&world, "tokyo", Some("Asia/Tokyo")).await;
+    let body = |jitter: &str| {
+        let schedule = json!({ "cron": "30 3 1 6 *", "timezone": "local", "jitter": jitter });
+        json!({ "command": ["a"], "mode": { "schedule": schedule }, "placement": { "every": true } })
+    };
+    put(&world, "plain", None, &body("0s")).await;
+    put(&world, "spread", None, &body("1h")).await;
+    world.control.place_services(Timestamp::EPOCH).await.unwrap();
+    let next = async |name: &str, query: &str| {
+        let listed = world.get(&format!("{WORKLOADS}/{name}/next?{query}")).await.json();
+        let items = listed["items"].as_array().unwrap_or_else(|| panic!("{listed}")).clone();
+        let text = |value: &Value| value.as_str().unwrap()[5..19].to_owned();
+        let row = |fire: &Value| (text(&fire["time"]), text(&fire["start"]), fire["nodes"].clone());
+        items.iter().map(row).collect::<Vec<_>>()
+    };
+    let row = |time: &str, nodes: Value| (time.to_owned(), time.to_owned(), nodes);
+    let (tokyo, berlin) = ("05-31T18:30:00", "06-01T01:30:00");
+    assert_eq!(
+        next("plain", "count=2").await,
+        [row(tokyo, json!(["tokyo"])), row(berlin, json!(["berlin", "bonn"]))]
+    );
+    let only = next("plain", "count=1&node=bonn").await;
+    assert_eq!(only, [row(berlin, json!(["bonn"]))]);
+
+    let spread = next("spread", "count=3").await;
+    assert!(spread.is_sorted_by_key(|(_, start, _)| start.clone()), "{spread:?}");
+    let starts: Vec<&String> = spread.iter().map(|(_, start, _)| start).collect();
+    assert!(spread.iter().all(|(time, start, _)| start > time), "{spread:?}");
+    assert!(starts[1] != starts[2], "nodes have different shares: {spread:?}");
+
+    join(&world, "old").await;
+    world.control.place_services(Timestamp::EPOCH).await.unwrap();
+    let unknown = world.get(&format!("{WORKLOADS}/plain/next")).await;
+    assert_eq!(unknown.code(), "conflict");
+    assert!(unknown.json()["detail"].as_str().unwrap().contains("`old`"), "{}", unknown.json());
+    assert_eq!(next("plain", "count=1&node=tokyo").await, [row(tokyo, json!(["tokyo"]))]);
 }

@@ -86,7 +86,9 @@ async fn what_is_not_there_is_not_found() {
     let reply = world.post(&format!("{none}/exec"), json!({ "command": ["a"] })).await;
     assert_eq!(reply.code(), "not-found");
     assert_eq!(world.call(Method::DELETE, &none, None).await.code(), "not-found");
-    assert_eq!(world.get("/api/v1/nodes/none/usage").await.code(), "not-found");
+    for tail in ["usage", "workloads"] {
+        assert_eq!(world.get(&format!("/api/v1/nodes/none/{tail}")).await.code(), "not-found");
+    }
     put(&world, "web", None, &spec()).await;
     assert_eq!(world.get(&format!("{WORKLOADS}/web/logs?node=none")).await.code(), "not-found");
     let run = uuid::Uuid::from_u128(1);
@@ -181,6 +183,27 @@ async fn how_it_stands_follows_from_what_its_node_says() {
     for action in ["workload.apply", "workload.stop", "workload.restart", "workload.remove"] {
         assert!(actions.contains(&action), "{action}: {actions:?}");
     }
+}
+
+#[tokio::test]
+async fn a_node_tells_what_is_on_it() {
+    let world = World::new().await;
+    let (node, _) = join(&world, "n1").await;
+    assert_eq!(world.get("/api/v1/nodes/n1/workloads").await.json()["items"], json!([]));
+    let (placement, run) = running(&world, node).await;
+    let mut short = PlacementStatus::new(Phase::Running, Generation::FIRST);
+    short.warning = Some("memory runs short".into());
+    stand(&world, node, placement, 2, short).await;
+    let listed = world.get("/api/v1/nodes/n1/workloads").await.json();
+    assert_eq!(listed["items"].as_array().unwrap().len(), 1, "{listed}");
+    let found = &listed["items"][0];
+    assert_eq!((&found["project"], &found["workload"]), (&json!("default"), &json!("web")));
+    let there = &found["placement"];
+    assert_eq!((&there["phase"], &there["run"]), (&json!("running"), &json!(run)));
+    assert_eq!(there["warning"], "memory runs short");
+    let member = world.account("ada", None, Some(("default", "viewer"))).await;
+    let path = "/api/v1/nodes/n1/workloads";
+    assert_eq!(world.call_as(&member, Method::GET, path, None).await.code(), "forbidden");
 }
 
 async fn post_with_key(world: &World, path: &str, key: &str, body: Option<Value>) -> Reply {

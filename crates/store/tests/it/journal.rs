@@ -93,7 +93,11 @@ async fn events_are_filtered(world: World) {
         (EventFilter { project: Some(beta), ..all }, vec![2]),
         (EventFilter { project: Some(beta), visible: Some(&a), ..all }, vec![]),
         (EventFilter { kinds: &[EventKind::TaskKilled, EventKind::NodeOnline], ..all }, vec![3, 4]),
-        (EventFilter { object_kind: Some(ObjectKind::Node), ..all }, vec![3]),
+        (EventFilter { object_kinds: &[ObjectKind::Node], ..all }, vec![3]),
+        (
+            EventFilter { object_kinds: &[ObjectKind::Node, ObjectKind::Task], ..all },
+            vec![1, 2, 3, 4],
+        ),
         (EventFilter { object_id: Some("t1"), ..all }, vec![1, 4]),
     ] {
         let mut reader = world.read().await.unwrap();

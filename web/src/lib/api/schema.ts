@@ -471,6 +471,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/nodes/{node}/workloads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the workloads of every project that are on a node, and how they stand there. */
+        get: operations["node_workload_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/join-tokens": {
         parameters: {
             query?: never;
@@ -1076,6 +1093,34 @@ export interface components {
             /** @default 0 */
             available?: number | string;
         };
+        DiskHealthFact: {
+            /**
+             * @description Such as `mmcblk0` or `nvme0`.
+             * @default
+             */
+            device?: string;
+            /**
+             * @description `emmc`, `sd` or `nvme`.
+             * @default
+             */
+            kind?: string;
+            /** @default  */
+            model?: string;
+            /**
+             * Format: uint8
+             * @description At most this share of its life is used up, in percent; above 100 it has outlived its estimate.
+             */
+            lifeUsed?: number | null;
+            /** @description How its spare blocks are: `normal`, `warning` (four fifths used) or `urgent` (nine tenths). */
+            spare?: string | null;
+            /** @description The controller's state as the kernel sees it; `live` is well. */
+            state?: string | null;
+            /**
+             * Format: double
+             * @description Degrees Celsius.
+             */
+            celsius?: number | null;
+        };
         /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
         EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.changed" | "node.removed" | "join.refused" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "server.started" | "server.stopped" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.lost" | "task.found" | "task.removed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
         EventListQuery: {
@@ -1181,6 +1226,12 @@ export interface components {
             /** @default  */
             machineId?: string;
             /**
+             * @description What `timezone: local` means there, by its name in the time zone database; absent when it has
+             *     none, or the agent is older than this.
+             * @default null
+             */
+            timezone?: string | null;
+            /**
              * @description What may be reserved on the node.
              * @default 0
              */
@@ -1210,15 +1261,44 @@ export interface components {
             /** @default [] */
             gpus?: components["schemas"]["GpuFact"][];
             /**
+             * @description What each sensor showed when the facts were collected.
+             * @default []
+             */
+            temperatures?: components["schemas"]["TemperatureFact"][];
+            /**
+             * @description What disks say about their own wear, those that say anything.
+             * @default []
+             */
+            diskHealth?: components["schemas"]["DiskHealthFact"][];
+            /**
+             * @description The agent was told that its link is paid for by what it carries; it sends less.
+             * @default false
+             */
+            isMetered?: boolean;
+            /**
              * @description Whether the agent runs as root (and so can run tasks as other users).
              * @default false
              */
             isRoot?: boolean;
         };
-        /** @description A time at which a schedule starts its workload, before jitter. */
+        /** @description A time at which a schedule starts its workload. */
         FireView: {
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the schedule says; names the run.
+             */
             time: string;
+            /**
+             * Format: date-time
+             * @description When the run begins: the same, put off by the node's share of the jitter. Absent while it is on no
+             *     node.
+             */
+            start?: string | null;
+            /**
+             * @description Where, by name.
+             * @default []
+             */
+            nodes?: string[];
         };
         /** @enum {string} */
         GlobalRole: "none" | "viewer" | "user" | "operator" | "admin";
@@ -1433,7 +1513,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing10: {
-            items: components["schemas"]["TaskView"][];
+            items: components["schemas"]["JoinTokenView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1441,7 +1521,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing11: {
-            items: components["schemas"]["RunView"][];
+            items: components["schemas"]["TaskView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1449,7 +1529,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing12: {
-            items: components["schemas"]["WorkloadView"][];
+            items: components["schemas"]["RunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1457,7 +1537,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing13: {
-            items: components["schemas"]["WorkloadRunView"][];
+            items: components["schemas"]["WorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1465,7 +1545,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing14: {
-            items: components["schemas"]["PlacementView"][];
+            items: components["schemas"]["WorkloadRunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1473,7 +1553,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing15: {
-            items: components["schemas"]["FireView"][];
+            items: components["schemas"]["PlacementView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1481,7 +1561,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing16: {
-            items: components["schemas"]["UsageSample"][];
+            items: components["schemas"]["FireView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1489,7 +1569,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing17: {
-            items: components["schemas"]["OperationView"][];
+            items: components["schemas"]["UsageSample"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1497,7 +1577,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing18: {
-            items: components["schemas"]["EventView"][];
+            items: components["schemas"]["OperationView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1505,7 +1585,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing19: {
-            items: components["schemas"]["AuditView"][];
+            items: components["schemas"]["EventView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1514,6 +1594,14 @@ export interface components {
         /** @description A part of a list. */
         Listing2: {
             items: components["schemas"]["ReconcilerView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing20: {
+            items: components["schemas"]["AuditView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1569,7 +1657,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing9: {
-            items: components["schemas"]["JoinTokenView"][];
+            items: components["schemas"]["NodeWorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1733,6 +1821,12 @@ export interface components {
              * @default 0
              */
             agentMemory?: number | string;
+            /**
+             * Format: double
+             * @description The hottest sensor, in degrees Celsius.
+             */
+            temperature?: number | null;
+            writes?: components["schemas"]["WriteMetrics"] | null;
         };
         NodePath: {
             /** @description Name or id of the node. */
@@ -1778,6 +1872,13 @@ export interface components {
             timeSeen?: string | null;
             /** Format: date-time */
             timeState: string;
+        };
+        /** @description A workload on a node. */
+        NodeWorkloadView: {
+            project: string;
+            /** @description By name. */
+            workload: string;
+            placement: components["schemas"]["PlacementView"];
         };
         /** @description Stands for "no parameters" and "no body". */
         Nothing: Record<string, never>;
@@ -1941,6 +2042,8 @@ export interface components {
             /** Format: date-time */
             next?: string | null;
             reason?: string | null;
+            /** @description What should be looked at although it runs. */
+            warning?: string | null;
             lastExit?: components["schemas"]["Exit"] | null;
             /**
              * Format: date-time
@@ -2299,6 +2402,24 @@ export interface components {
             /** Format: uint16 */
             port: number;
         };
+        TemperatureFact: {
+            /**
+             * @description As the kernel names it, such as `cpu_thermal` or `coretemp Package id 0`.
+             * @default
+             */
+            sensor?: string;
+            /**
+             * Format: double
+             * @description Degrees Celsius.
+             * @default 0
+             */
+            celsius?: number;
+            /**
+             * Format: double
+             * @description Where the machine protects itself, in degrees Celsius.
+             */
+            critical?: number | null;
+        };
         TokenCreateBody: {
             name: string;
             /** @description For whom; the caller when absent. */
@@ -2565,6 +2686,8 @@ export interface components {
              * @description How many times to show (1 to 1000, default 10).
              */
             count?: number | null;
+            /** @description Only on this node (name or id); over all its nodes when absent. */
+            node?: string | null;
         };
         WorkloadNodeExplanation: {
             node: string;
@@ -2727,6 +2850,13 @@ export interface components {
             timeCreated: string;
             /** Format: date-time */
             timeModified: string;
+        };
+        /** @description What the agent and its shims have written to disk today; a day is one of UTC. */
+        WriteMetrics: {
+            /** @default 0 */
+            today?: number | string;
+            /** @description What was declared to be the most for a day. */
+            budget?: (number | string) | null;
         };
     };
     responses: never;
@@ -3668,6 +3798,29 @@ export interface operations {
             };
         };
     };
+    node_workload_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing9"];
+                };
+            };
+        };
+    };
     join_token_list: {
         parameters: {
             query?: {
@@ -3688,7 +3841,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing9"];
+                    "application/json": components["schemas"]["Listing10"];
                 };
             };
         };
@@ -3795,7 +3948,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing10"];
+                    "application/json": components["schemas"]["Listing11"];
                     "text/event-stream": string;
                 };
             };
@@ -4023,7 +4176,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing11"];
+                    "application/json": components["schemas"]["Listing12"];
                 };
             };
         };
@@ -4059,7 +4212,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing12"];
+                    "application/json": components["schemas"]["Listing13"];
                     "text/event-stream": string;
                 };
             };
@@ -4256,7 +4409,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing13"];
+                    "application/json": components["schemas"]["Listing14"];
                 };
             };
         };
@@ -4281,7 +4434,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing14"];
+                    "application/json": components["schemas"]["Listing15"];
                 };
             };
         };
@@ -4392,6 +4545,8 @@ export interface operations {
             query?: {
                 /** @description How many times to show (1 to 1000, default 10). */
                 count?: number;
+                /** @description Only on this node (name or id); over all its nodes when absent. */
+                node?: string;
             };
             header?: never;
             path: {
@@ -4410,7 +4565,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing15"];
+                    "application/json": components["schemas"]["Listing16"];
                 };
             };
         };
@@ -4440,7 +4595,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing16"];
+                    "application/json": components["schemas"]["Listing17"];
                 };
             };
         };
@@ -4466,7 +4621,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing16"];
+                    "application/json": components["schemas"]["Listing17"];
                 };
             };
         };
@@ -4493,7 +4648,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing17"];
+                    "application/json": components["schemas"]["Listing18"];
                 };
             };
         };
@@ -4580,7 +4735,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing18"];
+                    "application/json": components["schemas"]["Listing19"];
                     "text/event-stream": string;
                 };
             };
@@ -4610,7 +4765,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing19"];
+                    "application/json": components["schemas"]["Listing20"];
                 };
             };
         };

@@ -73,7 +73,7 @@ fn runs_follow_each_other_with_marks_between() {
     for (index, entry) in entries.iter().enumerate() {
         let cursor: LogCursor = entry.cursor.to_string().parse().unwrap();
         assert_eq!(cursor, entry.cursor);
-        let rest = all(WorkloadReader::open_at(runs.clone(), Query::default(), cursor)).0;
+        let rest = all(WorkloadReader::open_at(runs.clone(), Query::default(), &cursor)).0;
         assert_eq!(words(&rest), expected[index + 1..], "{cursor}");
     }
 
@@ -143,9 +143,67 @@ fn runs_that_are_gone_leave_a_gap() {
     std::fs::remove_dir_all(&runs[1].dir).unwrap();
     let found = all(WorkloadReader::open(runs.clone(), Query::default()).unwrap()).0;
     assert_eq!(words(&found)[2..], ["[run 1 ended: exit code 1]", "GAP", "[run 3 began]", "said"]);
-    let rest = WorkloadReader::open_at(runs[2..].to_vec(), Query::default(), first[1].cursor);
+    let rest = WorkloadReader::open_at(runs[2..].to_vec(), Query::default(), &first[1].cursor);
     assert_eq!(words(&all(rest).0), ["GAP", "[run 3 began]", "said"]);
-    for bad in ["", "x/end", "7", "7/"] {
+    for bad in ["", "x/end", "7", "7/", "~"] {
         assert!(bad.parse::<LogCursor>().is_err());
+    }
+}
+
+/// Everything that is there, as somebody sees it who follows.
+fn followed(mut reader: WorkloadReader) -> (Vec<LogEntry>, Progress) {
+    reader.follow();
+    all(reader)
+}
+
+#[test]
+fn runs_that_live_are_followed_side_by_side() {
+    let data = tempfile::tempdir().unwrap();
+    let runs: Vec<_> = (1..=4).map(|n| run(data.path(), n, "", n == 1 || n == 3)).collect();
+    let say = |n: usize, number: u32, time: i64, text: &str| {
+        segment(&runs[n - 1].dir, number, 0, true, &[(Stream::Stdout, time, text)]);
+    };
+    let mut reader = WorkloadReader::open(runs.clone(), Query::default()).unwrap();
+    reader.follow();
+    let read = |reader: &mut WorkloadReader| {
+        let mut found = Vec::new();
+        loop {
+            let batch = reader.read(1 << 16).unwrap();
+            found.extend(batch.entries);
+            if batch.progress != Progress::More {
+                return found;
+            }
+        }
+    };
+    let began = words(&read(&mut reader));
+    assert_eq!(
+        began,
+        [
+            "[run 1 began]",
+            "[run 1 ended: exit code 1]",
+            "[run 2 began]",
+            "[run 3 began]",
+            "[run 3 ended: exit code 1]",
+            "[run 4 began]",
+        ]
+    );
+    say(2, 2, 1001, "a\nb\n");
+    say(4, 2, 1000, "x\n");
+    say(4, 3, 1002, "y\n");
+    let found = read(&mut reader);
+    assert_eq!(words(&found), ["x", "a", "b", "y"]);
+    let ended = EXIT_ONE.replace("2026-01-01T00:00:00Z", &at(1003).to_string());
+    end(&runs[3].dir, &ended);
+    let found = [found, read(&mut reader)].concat();
+    let expected = ["x", "a", "b", "y", "[run 4 ended: exit code 1]"];
+    assert_eq!(words(&found), expected);
+    for (index, entry) in found.iter().enumerate() {
+        let cursor: LogCursor = entry.cursor.to_string().parse().unwrap();
+        assert_eq!(cursor, entry.cursor);
+        let again = followed(WorkloadReader::open_at(runs.clone(), Query::default(), &cursor)).0;
+        let (mut rest, mut seen) = (expected[index + 1..].to_vec(), words(&again));
+        rest.sort_unstable();
+        seen.sort_unstable();
+        assert_eq!(seen, rest, "{cursor}");
     }
 }

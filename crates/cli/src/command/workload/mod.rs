@@ -9,7 +9,7 @@ mod settle;
 use hostler_api::workload::{
     WorkloadExplain, WorkloadExplanation, WorkloadGet, WorkloadList, WorkloadListQuery,
     WorkloadNext, WorkloadNextQuery, WorkloadPath, WorkloadRemove, WorkloadRestart,
-    WorkloadRunList, WorkloadStart, WorkloadStop, WorkloadView,
+    WorkloadRunList, WorkloadStart, WorkloadStop, WorkloadUsage, WorkloadUsageQuery, WorkloadView,
 };
 use hostler_api::{Endpoint, Nothing, PageQuery, ProjectPath};
 
@@ -22,11 +22,13 @@ use settle::Aim;
 pub async fn perform(cx: &Cx, command: WorkloadCommand) -> Outcome {
     match command {
         WorkloadCommand::Ls(args) => ls(cx, args).await,
-        WorkloadCommand::Get(args) => {
+        WorkloadCommand::Describe(args) if cx.is_for_people() => {
+            describe::describe(cx, &args.workload).await
+        }
+        WorkloadCommand::Get(args) | WorkloadCommand::Describe(args) => {
             let link = cx.link()?;
             cx.one(&get(&link, &args.workload).await?)
         }
-        WorkloadCommand::Describe(args) => describe::describe(cx, &args.workload).await,
         WorkloadCommand::Apply(args) => apply::apply(cx, args).await,
         WorkloadCommand::Validate(args) => apply::validate(cx, &args.files),
         WorkloadCommand::Start(args) => {
@@ -50,9 +52,18 @@ pub async fn perform(cx: &Cx, command: WorkloadCommand) -> Outcome {
         WorkloadCommand::Next(args) => {
             let link = cx.link()?;
             let path = link.workload(&args.workload.workload);
-            let query = WorkloadNextQuery { count: Some(args.count) };
+            let query = WorkloadNextQuery { count: Some(args.count), node: args.node };
             let fires = link.client.call::<WorkloadNext>(&path, &query, &NONE).await?;
             output::list(&cx.ui, cx.now(), &fires.items)?;
+            Ok(DONE)
+        }
+        WorkloadCommand::Usage(args) => {
+            let link = cx.link()?;
+            let path = link.workload(&args.workload.workload);
+            let since = Some(args.since.moment(cx.now()));
+            let query = WorkloadUsageQuery { node: args.node, since };
+            let samples = link.client.call::<WorkloadUsage>(&path, &query, &NONE).await?;
+            output::workload_usage(&cx.ui, cx.now(), samples.items)?;
             Ok(DONE)
         }
         WorkloadCommand::Watch(args) => watch::workloads(cx, args.workload.as_deref()).await,

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use crate::rig::{Process, Rig, Server, command, skipped};
+use crate::rig::{BINARY, Process, Rig, Server, command, skipped};
 
 #[test]
-fn a_new_user_sets_up_sees_the_node_and_runs_a_task() {
+fn a_new_user_sets_up_sees_the_node_runs_a_task_and_stops_a_workload() {
     let has = |program: &str| {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
@@ -29,13 +29,21 @@ fn a_new_user_sets_up_sees_the_node_and_runs_a_task() {
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("dashboard");
     let mut node = command(&rig, "node");
     node.arg(web.join("e2e/dashboard.mjs")).args([server.url(), server.setup_code()]);
-    node.arg(&pictures);
+    node.arg(&pictures).env("HOSTLER_E2E_CLI", BINARY);
     let mut walk = Process::spawn(&rig, "browser", node);
-    let (code, _) = walk.wait_within(Duration::from_secs(150));
+    let (code, _) = walk.wait_within(Duration::from_secs(240));
     assert_eq!(code, 0, "pictures are in {}\n{}", pictures.display(), walk.log());
     let said = cli
         .tasks()
         .into_keys()
         .any(|name| cli.run(&["logs", &name]).text().contains("hello-from-browser"));
     assert!(said, "the task of the browser left no output");
+
+    let kept = cli.json(&["workload", "get", "kept"]);
+    assert_eq!((&kept["desired"], &kept["status"]["phase"]), (&"stop".into(), &"stopped".into()));
+    let runs = cli.json(&["workload", "history", "kept"]);
+    assert_eq!(runs["items"].as_array().unwrap().len(), 1, "{runs}");
+    assert_eq!(runs["items"][0]["exit"]["reason"], "stopped");
+    let stopped = cli.json(&["event", "ls", "--kind", "workload.stop-requested"]);
+    assert_eq!(stopped["items"][0]["actor"]["name"], "admin", "{stopped}");
 }

@@ -1,21 +1,8 @@
 //! No space left where the agent keeps its memory.
 
-use std::fs::File;
-use std::io::Write;
-use std::path::Path;
-
-use crate::rig::{Agent, Barrier, Rig, Server, birth, is_root, skipped, until};
+use crate::rig::{Agent, Barrier, Rig, Server, birth, fill, is_root, skipped, until};
 
 const NEW: [&str; 3] = ["new-1", "new-2", "new-3"];
-
-/// Takes every byte there is.
-fn fill(dir: &Path) {
-    let mut file = File::create(dir.join("filler")).unwrap();
-    for size in [1 << 16, 1 << 10, 1] {
-        while file.write_all(&vec![0; size]).is_ok() {}
-    }
-    let _ = file.sync_all();
-}
 
 #[test]
 fn a_full_disk_makes_the_agent_wait_and_loses_nothing() {

@@ -1,11 +1,15 @@
 //! One file for each theme.
 
+mod bad_input;
+mod conformance;
 mod dashboard;
 mod disk;
 mod drain;
+mod edge;
 mod first_minutes;
 mod join;
 mod outage;
+mod recovery;
 mod requests;
 mod service;
 mod standalone;

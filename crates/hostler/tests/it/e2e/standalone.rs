@@ -224,17 +224,26 @@ fn error_handling_and_recovery_agent_killed() {
 #[test]
 fn error_handling_and_recovery_graceful_shutdown() {
     let rig = Rig::new();
-    let stubborn = "{name: stubborn, mode: forever, stop: {grace: 1s}, command: [sh, -c, 'trap \"\" TERM; while :; do sleep 100000; done']}";
-    let text = format!("workloads:\n- {SLEEPER}\n- {stubborn}\n");
+    let stubborn = "{name: stubborn, mode: forever, stop: {grace: 5s}, command: [sh, -c, 'trap \"\" TERM; while :; do sleep 100000; done']}";
+    let once = "{name: setup, mode: once, command: [sleep, '100000']}";
+    let text = format!("workloads:\n- {SLEEPER}\n- {stubborn}\n- {once}\n");
     let mut alone = Alone::start(&rig, &[("all.yaml", &text)]);
-    let before = [alone.pid("web"), alone.pid("stubborn")];
-    alone.run(&["shutdown", "--runs", "stop"]);
-    assert_eq!(alone.process.wait_within(Duration::from_secs(30)).0, 0);
+    let before = [alone.pid("web"), alone.pid("stubborn"), alone.pid("setup")];
+    let late = alone.try_run(&["shutdown", "--runs", "stop", "--timeout", "200ms"]).must(9);
+    assert!(late.err.contains("left") && late.err.contains("goes on stopping"), "{}", late.err);
+    assert_eq!(alone.json(&["status"])["stopping"], "stop");
+    assert!(alone.try_run(&["restart", "web"]).must(5).err.contains("is stopping"));
+    assert!(alone.try_run(&["shutdown"]).must(0).err.contains("the agent has stopped"));
     assert!(before.iter().all(|pid| !is_running(*pid)), "everything stops with the agent");
+    assert_eq!(alone.process.wait_within(Duration::from_secs(1)).0, 0, "which has gone by then");
     alone.again();
     let after = [alone.pid("web"), alone.pid("stubborn")];
     assert!(after.iter().all(|pid| !before.contains(pid)));
     assert_eq!(alone.list()["web"]["launched"], 2);
+    let setup = alone.wait_phase("setup", "stopped");
+    let reason = setup["status"]["reason"].as_str().unwrap();
+    assert!(reason.contains("together with its agent"), "{reason}");
+    assert_eq!(alone.run(&["start", "setup"]), "Started 'setup'\n");
 
     assert_eq!(alone.run(&["stop", "web"]), "Stopped 'web'\n");
     alone.end(Signal::INT);
@@ -295,4 +304,22 @@ fn error_handling_and_recovery_commands_at_once_never_start_twice() {
     assert_eq!(started, 1, "{answers:?}");
     assert_eq!(alone.list()["web"]["launched"], 2);
     assert!(!place.join("twice").exists());
+}
+
+#[test]
+fn component_responsibilities_one_agent_in_a_place() {
+    let rig = Rig::new();
+    let mut alone = Alone::start(&rig, &[("web.yaml", SLEEPER)]);
+    let refused = |alone: &Alone<'_>, words: &[&str], told: &str| {
+        let refused = alone.try_run(words).must(1);
+        assert!(refused.err.contains(told), "{}", refused.err);
+    };
+    refused(&alone, &["run"], "`hostler agent shutdown --data-dir ");
+    let workloads = rig.path("workloads");
+    refused(&alone, &["up", "--standalone", workloads.to_str().unwrap()], "stop it first");
+    let pid = alone.pid("web");
+    alone.end(Signal::TERM);
+    refused(&alone, &["run"], "`hostler agent up --standalone DIR`");
+    alone.again();
+    assert_eq!(alone.pid("web"), pid);
 }

@@ -6,14 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::rig::{Alone, DEADLINE, Rig, birth, is_running, skipped, until};
+use crate::rig::{Alone, DEADLINE, Rig, birth, has_python, is_running, skipped, until};
 
 const SLEEPER: &str = "{name: web, mode: forever, command: [sleep, '100000']}";
-
-fn has_python() -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|dir| dir.join("python3").exists())
-}
 
 /// A directory as Master Control has it: modules beside a folder of files.
 fn master_control(rig: &Rig) -> Alone<'_> {

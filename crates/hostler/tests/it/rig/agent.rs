@@ -45,8 +45,12 @@ impl Agent {
 
     /// `hostler agent run` in a directory that has joined.
     pub fn start(rig: &Rig, name: &str, data_dir: &Path) -> Agent {
+        Agent::start_with(rig, name, data_dir, &[])
+    }
+
+    pub fn start_with(rig: &Rig, name: &str, data_dir: &Path, options: &[&str]) -> Agent {
         let mut command = command(rig, BINARY);
-        command.args(["agent", "run", "--data-dir"]).arg(data_dir);
+        command.args(["agent", "run", "--data-dir"]).arg(data_dir).args(options);
         let process = Process::spawn(rig, name, command);
         Agent { process, name: name.to_owned(), data_dir: data_dir.to_owned() }
     }

@@ -30,7 +30,7 @@ use serde_json::Value;
 pub use agent::Agent;
 pub use alone::Alone;
 pub use barrier::Barrier;
-pub use cli::{Cli, Output, pid_of};
+pub use cli::{BINARY, Cli, Output, pid_of};
 pub use database::{Database, Proxy};
 pub use https::Https;
 pub use process::{Process, command};
@@ -197,8 +197,23 @@ pub fn kill(pid: u32, signal: Signal) {
     let _already_gone = rustix::process::kill_process(pid, signal);
 }
 
+/// Takes every byte there is, in a file `filler`.
+pub fn fill(dir: &Path) {
+    use std::io::Write;
+    let mut file = std::fs::File::create(dir.join("filler")).unwrap();
+    for size in [1 << 16, 1 << 10, 1] {
+        while file.write_all(&vec![0; size]).is_ok() {}
+    }
+    let _ = file.sync_all();
+}
+
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
+}
+
+pub fn has_python() -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|dir| dir.join("python3").exists())
 }
 
 /// Says why a test does nothing here.
