@@ -12,7 +12,8 @@ pub mod service;
 
 use hostler_model::{
     Desired, EventKind, Exit, ExitReason, Freshness, Placement, Report, ReportState, RetryOn,
-    RetryPolicy, Run, RunEvent, RunStateKind, Span, TaskEvent, TaskState, TaskStateKind, Timestamp, Workload,
+    RetryPolicy, Run, RunEvent, RunStateKind, Span, TaskEvent, TaskState, TaskStateKind, Timestamp,
+    Workload,
 };
 
 /// What is to be written.
@@ -298,8 +299,8 @@ fn follow(
     if was_lost {
         events.push((EventKind::TaskFound, "found again on its node".to_owned()));
     }
-    let is_resumed = task.state.kind() == TaskStateKind::Paused
-        && next.kind() == TaskStateKind::Running;
+    let is_resumed =
+        task.state.kind() == TaskStateKind::Paused && next.kind() == TaskStateKind::Running;
     events.push(match is_resumed {
         true => (EventKind::TaskResumed, "goes on".to_owned()),
         false => describe(&next),

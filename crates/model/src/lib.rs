@@ -66,7 +66,8 @@ pub use spec::{
 pub use time::{ParseSpanError, Span, Timestamp};
 pub use usage::UsageSample;
 pub use workload::{
-    Assignment, CpuSet, Desired, GangSeat, GpuHold, Reservation, TaskArray, TaskSeat, Exit, ExitReason, Health, IllegalTransition, Origin, OutputStream, Phase,
-    Placement, PlacementStatus, Report, ReportState, Run, RunCause, RunEvent, RunState,
-    RunStateKind, Service, StatusReport, TaskEvent, TaskState, TaskStateKind, Workload,
+    Assignment, CpuSet, Desired, Exit, ExitReason, GangSeat, GpuHold, Health, IllegalTransition,
+    Origin, OutputStream, Phase, Placement, PlacementStatus, Report, ReportState, Reservation, Run,
+    RunCause, RunEvent, RunState, RunStateKind, Service, StatusReport, TaskArray, TaskEvent,
+    TaskSeat, TaskState, TaskStateKind, Workload,
 };

@@ -62,6 +62,11 @@ pub fn report(
             begin(&mut run, *pid, *since, &mut events);
             run.time_ended = None;
         }
+        ReportState::Paused { pid, since } => {
+            begin(&mut run, *pid, *since, &mut events);
+            step(&mut run, RunEvent::Paused { pid: *pid, time: *since });
+            run.time_ended = None;
+        }
         ReportState::Exited { started, pid, exit } => {
             if let (Some(since), Some(pid)) = (started, pid) {
                 begin(&mut run, *pid, *since, &mut events);
@@ -75,7 +80,8 @@ pub fn report(
                 | ExitReason::Stopped
                 | ExitReason::TimedOut
                 | ExitReason::Unhealthy
-                | ExitReason::StartFailed => None,
+                | ExitReason::StartFailed
+                | ExitReason::GivenUp => None,
             };
             events.extend(kind.map(|kind| (kind, format!("run {}: {exit}", run.attempt))));
         }
@@ -177,7 +183,9 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use hostler_model::{Desired, NodeId, Origin, PlacementId, ProjectId, RunId, WorkloadId};
+    use hostler_model::{
+        Desired, NodeId, Origin, PlacementId, ProjectId, Reservation, RunId, WorkloadId,
+    };
     use proptest::prelude::*;
     use uuid::Uuid;
 
@@ -196,6 +204,7 @@ mod tests {
             desired: Desired::Run,
             desired_generation: Generation::FIRST,
             stop_grace: None,
+            reservation: Reservation::default(),
             is_released: false,
             revision: Generation::FIRST,
             status: None,

@@ -154,8 +154,12 @@ impl fmt::Display for QueueReason {
     }
 }
 
-/// Why a task of the scene's queue waits; none when it is not in it.
-pub fn explain(mut scene: Scene, workload_id: WorkloadId) -> Option<Explanation> {
+/// Why a task of the scene's queue waits; none when it is not in it. `name_of` knows what others are called.
+pub fn explain(
+    mut scene: Scene,
+    workload_id: WorkloadId,
+    name_of: impl Fn(WorkloadId) -> Option<String>,
+) -> Option<Explanation> {
     let ask = scene.queue.iter().find(|ask| ask.workload_id == workload_id)?.clone();
     let behind = behind(&scene, &ask);
     let plan = place(&mut scene);
@@ -168,7 +172,9 @@ pub fn explain(mut scene: Scene, workload_id: WorkloadId) -> Option<Explanation>
         let hold = plan.holds.iter().find(|hold| hold.node_id == node.id);
         match hold.filter(|hold| !is_for(&ask, hold.workload_id, &scene)) {
             Some(hold) if found.is_empty() => {
-                vec![Reason::HeldFor { workload_id: hold.workload_id, expected: hold.expected }]
+                let holder = hold.workload_id;
+                let task = name_of(holder).unwrap_or_else(|| holder.to_string());
+                vec![Reason::HeldFor { task, expected: hold.expected }]
             }
             _ => found,
         }

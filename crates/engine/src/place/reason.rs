@@ -5,9 +5,7 @@
 
 use std::fmt;
 
-use hostler_model::{
-    Bytes, Cores, GpuRequest, Name, NodeState, NumaRequest, Timestamp, WorkloadId,
-};
+use hostler_model::{Bytes, Cores, GpuRequest, Name, NodeState, NumaRequest, Timestamp};
 
 use super::devices::{
     asked_cores, free_cpus, free_cpus_in, has_gpus, is_eligible, is_named, matches_gpu, numa_fits,
@@ -19,23 +17,69 @@ use super::{Shape, rules};
 /// Something that speaks against a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    NotNamed { asked: Name },
-    Label { key: String, asked: String, found: Option<String> },
-    Constraint { asked: String, found: Vec<String> },
+    NotNamed {
+        asked: Name,
+    },
+    Label {
+        key: String,
+        asked: String,
+        found: Option<String>,
+    },
+    Constraint {
+        asked: String,
+        found: Vec<String>,
+    },
     NoEngine,
-    NotOnline { state: NodeState },
-    Cordoned { reason: String },
-    Cores { asked: Cores, free: Cores, capacity: Cores },
-    Memory { asked: Bytes, free: Bytes, capacity: Bytes },
-    Disk { asked: Bytes, free: Bytes, capacity: Bytes },
-    OwnCores { asked: usize, free: usize, capacity: usize },
-    NoNuma { asked: NumaRequest, found: Vec<u32> },
-    Numa { asked: NumaAsk, nearest: NumaRoom },
+    NotOnline {
+        state: NodeState,
+    },
+    Cordoned {
+        reason: String,
+    },
+    Cores {
+        asked: Cores,
+        free: Cores,
+        capacity: Cores,
+    },
+    Memory {
+        asked: Bytes,
+        free: Bytes,
+        capacity: Bytes,
+    },
+    Disk {
+        asked: Bytes,
+        free: Bytes,
+        capacity: Bytes,
+    },
+    OwnCores {
+        asked: usize,
+        free: usize,
+        capacity: usize,
+    },
+    NoNuma {
+        asked: NumaRequest,
+        found: Vec<u32>,
+    },
+    Numa {
+        asked: NumaAsk,
+        nearest: NumaRoom,
+    },
     Gpus(GpuRoom),
-    NamedGpu { index: u32, trouble: GpuTrouble },
-    Alone { tags: Vec<String> },
-    Apart { tag: String },
-    HeldFor { workload_id: WorkloadId, expected: Option<Timestamp> },
+    NamedGpu {
+        index: u32,
+        trouble: GpuTrouble,
+    },
+    Alone {
+        tags: Vec<String>,
+    },
+    Apart {
+        tag: String,
+    },
+    /// `task` is its name, or its id where that is all that is known.
+    HeldFor {
+        task: String,
+        expected: Option<Timestamp>,
+    },
 }
 
 /// What is asked of one NUMA node.
@@ -320,12 +364,12 @@ impl fmt::Display for Reason {
             Reason::Apart { tag } => {
                 write!(f, "it wants to be apart from what is tagged `{tag}`, and that is there")
             }
-            Reason::HeldFor { workload_id, expected: None } => {
-                write!(f, "the room is kept for {workload_id}, which has waited longer")
+            Reason::HeldFor { task, expected: None } => {
+                write!(f, "the room is kept for `{task}`, which has waited longer")
             }
-            Reason::HeldFor { workload_id, expected: Some(time) } => write!(
+            Reason::HeldFor { task, expected: Some(time) } => write!(
                 f,
-                "the room is kept for {workload_id}, which has waited longer and can start at {time}; a timeout that ends before that would fit"
+                "the room is kept for `{task}`, which has waited longer and can start at {time}; a timeout that ends before that would fit"
             ),
         }
     }

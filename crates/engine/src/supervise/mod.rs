@@ -66,6 +66,8 @@ pub enum Record {
     Commanded { placement: PlacementId, command: Command },
     /// It failed too often; it is left alone until somebody asks.
     GaveUp { placement: PlacementId, why: String },
+    /// The run of a task is about to be frozen.
+    Freezing { run: RunId },
     /// The run's state as it was seen; numbered for the report.
     Observed { run: RunId, generation: Generation, state: ReportState },
     /// The server has the report.
@@ -103,9 +105,23 @@ pub enum Command {
 #[serde(tag = "local", rename_all = "kebab-case")]
 pub enum Local {
     Waiting,
-    Starting { boot_id: String },
-    Running { pid: u32, since: Timestamp },
-    Exited { started: Option<Timestamp>, pid: Option<u32>, exit: Exit },
+    Starting {
+        boot_id: String,
+    },
+    Running {
+        pid: u32,
+        since: Timestamp,
+    },
+    /// Frozen; `since` is when it was started.
+    Paused {
+        pid: u32,
+        since: Timestamp,
+    },
+    Exited {
+        started: Option<Timestamp>,
+        pid: Option<u32>,
+        exit: Exit,
+    },
 }
 
 /// One run of a placement.
@@ -120,6 +136,9 @@ pub struct HeldRun {
     pub origin: Option<Origin>,
     /// Of its service, when it was made.
     round: u64,
+    /// It was, or was about to be, frozen, and was not seen to run since.
+    #[serde(default)]
+    may_be_frozen: bool,
 }
 
 impl HeldRun {
@@ -137,6 +156,7 @@ impl HeldRun {
         let state = match &self.local {
             Local::Waiting | Local::Starting { .. } => return None,
             Local::Running { pid, since } => ReportState::Running { pid: *pid, since: *since },
+            Local::Paused { pid, since } => ReportState::Paused { pid: *pid, since: *since },
             Local::Exited { started, pid, exit } => {
                 ReportState::Exited { started: *started, pid: *pid, exit: exit.clone() }
             }
@@ -168,6 +188,10 @@ pub enum Action {
     Start { run: RunId, record: Record },
     /// Ask the driver to stop these runs.
     Stop { runs: Vec<RunId> },
+    /// Ask the driver to freeze a run, and note that it is paused.
+    Freeze { run: RunId },
+    /// Ask the driver to let a frozen run go on, and note that it runs.
+    Thaw { run: RunId },
     /// Write this record; nothing else is needed.
     Write(Record),
 }
@@ -227,8 +251,14 @@ impl AgentState {
                     acknowledged: Generation::ZERO,
                     origin: Some(origin),
                     round: service.round,
+                    may_be_frozen: false,
                 };
                 self.runs.insert(*run, launched);
+            }
+            Record::Freezing { run } => {
+                if let Some(held) = self.runs.get_mut(run) {
+                    held.may_be_frozen = true;
+                }
             }
             Record::Observed { run, generation, state } => self.observe(*run, *generation, state),
             Record::Acknowledged { run, generation } => {
@@ -294,6 +324,7 @@ impl AgentState {
                         acknowledged: Generation::ZERO,
                         origin: None,
                         round: 0,
+                        may_be_frozen: false,
                     };
                     self.runs.insert(run, waiting);
                 }
@@ -317,8 +348,10 @@ impl AgentState {
             return;
         }
         run.report_generation = generation;
+        run.may_be_frozen = matches!(state, ReportState::Paused { .. });
         run.local = match state {
             ReportState::Running { pid, since } => Local::Running { pid: *pid, since: *since },
+            ReportState::Paused { pid, since } => Local::Paused { pid: *pid, since: *since },
             ReportState::Exited { started, pid, exit } => {
                 Local::Exited { started: *started, pid: *pid, exit: exit.clone() }
             }
@@ -392,6 +425,23 @@ impl AgentState {
         Some(Record::Observed { run, generation, state: ReportState::Running { pid, since } })
     }
 
+    /// The record of a run having been frozen, or of its going on. `None` when it does not live, or when
+    /// that is known.
+    pub fn frozen_record(&self, run: RunId, is_frozen: bool) -> Option<Record> {
+        let held = self.by_run(run)?;
+        let (pid, since) = match held.local {
+            Local::Running { pid, since } if is_frozen || held.may_be_frozen => (pid, since),
+            Local::Paused { pid, since } if !is_frozen => (pid, since),
+            _ => return None,
+        };
+        let state = match is_frozen {
+            true => ReportState::Paused { pid, since },
+            false => ReportState::Running { pid, since },
+        };
+        let generation = held.report_generation.next();
+        Some(Record::Observed { run, generation, state })
+    }
+
     /// The record of a run's end. `None` when the run is not held.
     pub fn exit_record(
         &self,
@@ -430,10 +480,11 @@ impl AgentState {
         records
     }
 
-    /// What is wanted of a placement, by the server and by those on the node.
+    /// What is wanted of a placement, by the server and by those on the node. Services are not paused.
     pub fn wants(held: &Held) -> Desired {
         match (held.assignment.desired, &held.service) {
-            (Desired::Run, Some(service)) if service.is_down => Desired::Stop,
+            (Desired::Run | Desired::Pause, Some(service)) if service.is_down => Desired::Stop,
+            (Desired::Pause, Some(_)) => Desired::Run,
             (desired, _) => desired,
         }
     }

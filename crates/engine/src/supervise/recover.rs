@@ -48,9 +48,12 @@ impl AgentState {
             (Local::Waiting | Local::Starting { .. }, Finding::Live { pid, since }) => {
                 self.running_record(run, pid, since)
             }
-            (Local::Running { .. }, Finding::Live { .. }) => None,
+            (Local::Running { .. } | Local::Paused { .. }, Finding::Live { .. }) => None,
             (
-                Local::Waiting | Local::Starting { .. } | Local::Running { .. },
+                Local::Waiting
+                | Local::Starting { .. }
+                | Local::Running { .. }
+                | Local::Paused { .. },
                 Finding::Exited { started, pid, exit },
             ) => self.exit_record(run, started, pid, exit),
             (Local::Waiting, Finding::NeverStarted) => None,
@@ -61,14 +64,18 @@ impl AgentState {
                 None,
                 vanished("the node rebooted while the run was being started".into()),
             ),
-            (Local::Running { pid, since }, Finding::NeverStarted) => self.exit_record(
-                run,
-                Some(*since),
-                Some(*pid),
-                vanished("its records are gone from the node".into()),
-            ),
             (
-                Local::Waiting | Local::Starting { .. } | Local::Running { .. },
+                Local::Running { pid, since } | Local::Paused { pid, since },
+                Finding::NeverStarted,
+            ) => {
+                let exit = vanished("its records are gone from the node".into());
+                self.exit_record(run, Some(*since), Some(*pid), exit)
+            }
+            (
+                Local::Waiting
+                | Local::Starting { .. }
+                | Local::Running { .. }
+                | Local::Paused { .. },
                 Finding::Vanished { started, pid, why },
             ) => self.exit_record(run, started, pid, vanished(why)),
         }

@@ -20,10 +20,12 @@ impl AgentState {
         let mut live = self.live(held).peekable();
         if live.peek().is_some() {
             return match wants {
-                Desired::Run if live.any(|(_, run)| matches!(run.local, Local::Running { .. })) => {
+                Desired::Run | Desired::Pause
+                    if live.any(|(_, run)| matches!(run.local, Local::Running { .. })) =>
+                {
                     Phase::Running
                 }
-                Desired::Run => Phase::Starting,
+                Desired::Run | Desired::Pause => Phase::Starting,
                 Desired::Stop | Desired::Remove => Phase::Stopping,
             };
         }
@@ -31,7 +33,7 @@ impl AgentState {
             Desired::Remove if held.runs.is_empty() => return Phase::Removed,
             Desired::Remove => return Phase::Stopping,
             Desired::Stop => return Phase::Stopped,
-            Desired::Run => {}
+            Desired::Run | Desired::Pause => {}
         }
         let is_ok = |exit: &Exit| spec.restart.is_success(exit);
         if service.gave_up.is_some() {

@@ -1,13 +1,15 @@
 //! Tasks and services through the same fold: tables for what follows what, and random courses.
 
 mod asked;
+mod paused;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hostler_model::{
     Assignment, Dependency, DependencyCondition, Desired, Exit, ExitReason, Generation, Health,
-    Mode, Phase, PlacementId, ReportState, RestartOn, RestartPolicy, RunId, Schedule, Span,
-    Timestamp, WorkloadId, WorkloadSpec,
+    Mode, Phase, PlacementId, ReportState, Reservation, RestartOn, RestartPolicy, RunId, Schedule,
+    Span, Timestamp, WorkloadId, WorkloadSpec,
 };
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -23,6 +25,8 @@ struct Node {
     next: u128,
     written: Vec<Record>,
     stopped: Vec<RunId>,
+    /// What the driver was asked to freeze, and what not to.
+    frozen: BTreeMap<RunId, bool>,
 }
 
 fn placement(n: u128) -> PlacementId {
@@ -40,6 +44,8 @@ fn service(n: u128, spec: WorkloadSpec) -> Assignment {
         project_name: "default".parse().unwrap(),
         spec,
         grace: None,
+        reservation: Reservation::default(),
+        seat: None,
         revision: Generation::FIRST,
     }
 }
@@ -81,6 +87,7 @@ impl Node {
             next: 1,
             written: Vec::new(),
             stopped: Vec::new(),
+            frozen: BTreeMap::new(),
         }
     }
 
@@ -117,6 +124,8 @@ impl Node {
                         let running = self.state.running_record(run, 7, self.wall).unwrap();
                         self.write(running);
                     }
+                    Some(Action::Freeze { run }) => self.freeze(run, true),
+                    Some(Action::Thaw { run }) => self.freeze(run, false),
                     Some(Action::Stop { runs }) => {
                         self.stopped.extend(runs);
                         break;
@@ -125,6 +134,12 @@ impl Node {
             }
         }
         started
+    }
+
+    fn freeze(&mut self, run: RunId, is_frozen: bool) {
+        self.frozen.insert(run, is_frozen);
+        let record = self.state.frozen_record(run, is_frozen).unwrap();
+        self.write(record);
     }
 
     fn pass(&mut self, length: Duration) -> usize {

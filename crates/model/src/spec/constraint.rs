@@ -5,7 +5,8 @@
 //! false but `!=`, `not in`, `!~` and `missing`.
 //!
 //! `<`, `<=`, `>` and `>=` compare versions: runs of digits as numbers, the rest as text, so that
-//! `6.9 < 6.10` and `1.2-rc1 < 1.2` hold. For `memory` they compare amounts: `memory >= 512MiB`.
+//! `6.9 < 6.10` holds. What is released later comes later: `1.2-rc1` and `1.2~rc1`, which count as the
+//! same, are below `1.2`, while `6.1.0-18-amd64` is above `6.1.0`. For `memory` they compare amounts: `memory >= 512MiB`.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -114,18 +115,24 @@ impl Constraint {
     }
 }
 
-/// Runs of digits count as numbers; a suffix that begins with `-` or `~` comes before the bare version.
+/// Runs of digits count as numbers; `~`, and `-` with a word for what comes before a release, are below the
+/// bare version.
 pub fn compare_versions(left: &str, right: &str) -> Ordering {
     let (mut left, mut right) = (left.as_bytes(), right.as_bytes());
     loop {
+        match (is_early(left), is_early(right)) {
+            (true, false) => return Ordering::Less,
+            (false, true) => return Ordering::Greater,
+            (true, true) => {
+                (left, right) = (&left[1..], &right[1..]);
+                continue;
+            }
+            (false, false) => {}
+        }
         match (left.first(), right.first()) {
             (None, None) => return Ordering::Equal,
-            (None, Some(next)) => {
-                return if is_before(*next) { Ordering::Greater } else { Ordering::Less };
-            }
-            (Some(next), None) => {
-                return if is_before(*next) { Ordering::Less } else { Ordering::Greater };
-            }
+            (None, Some(_)) => return Ordering::Less,
+            (Some(_), None) => return Ordering::Greater,
             (Some(l), Some(r)) if l.is_ascii_digit() && r.is_ascii_digit() => {
                 let ((one, rest_left), (other, rest_right)) = (number(left), number(right));
                 let order = one.len().cmp(&other.len()).then_with(|| one.cmp(other));
@@ -134,16 +141,23 @@ pub fn compare_versions(left: &str, right: &str) -> Ordering {
                 }
                 (left, right) = (rest_left, rest_right);
             }
-            (Some(l), Some(r)) if l != r => {
-                return is_before(*r).cmp(&is_before(*l)).then_with(|| l.cmp(r));
-            }
+            (Some(l), Some(r)) if l != r => return l.cmp(r),
             _ => (left, right) = (&left[1..], &right[1..]),
         }
     }
 }
 
-fn is_before(byte: u8) -> bool {
-    matches!(byte, b'-' | b'~')
+/// Whether what is left of a version makes it one before the release.
+fn is_early(rest: &[u8]) -> bool {
+    const WORDS: [&[u8]; 5] = [b"alpha", b"beta", b"dev", b"pre", b"rc"];
+    let begins = |rest: &[u8], word: &[u8]| {
+        rest.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word))
+    };
+    match rest.split_first() {
+        Some((b'~', _)) => true,
+        Some((b'-', rest)) => WORDS.iter().any(|word| begins(rest, word)),
+        _ => false,
+    }
 }
 
 /// The digits at the beginning, without leading zeros, and what follows.
@@ -347,9 +361,26 @@ mod tests {
 
     #[test]
     fn versions_are_ordered_as_people_read_them() {
-        let ordered = ["1.2~rc1", "1.2-rc1", "1.2", "1.2.0", "1.10", "1.010.1", "2"];
-        for pair in ordered.windows(2) {
-            assert_ne!(compare_versions(pair[0], pair[1]), Ordering::Greater, "{pair:?}");
+        let ordered = [
+            "1.2-alpha2",
+            "1.2~rc1",
+            "1.2-rc1",
+            "1.2-rc2",
+            "1.2",
+            "1.2-18-amd64",
+            "1.2.0",
+            "1.10-rc1",
+            "1.10",
+            "1.010.1",
+            "2",
+        ];
+        for (at, one) in ordered.iter().enumerate() {
+            for other in &ordered[at + 1..] {
+                let is_same = one.replace('~', "-") == *other;
+                let expected = if is_same { Ordering::Equal } else { Ordering::Less };
+                assert_eq!(compare_versions(one, other), expected, "{one} {other}");
+                assert_eq!(compare_versions(other, one), expected.reverse(), "{other} {one}");
+            }
         }
         assert_eq!(compare_versions("6.01", "6.1"), Ordering::Equal);
     }

@@ -6,7 +6,9 @@ use super::Problems;
 
 /// The container a workload runs in. Command, environment, user, working directory, limits and
 /// resources are those of the workload.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct Container {
     /// Name and tag, or digest, of an image: one the server keeps, one the node has, or one of a registry.
@@ -25,7 +27,9 @@ pub struct Container {
 }
 
 /// Something of the node that the container sees.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct Mount {
     /// Absolute path on the node.

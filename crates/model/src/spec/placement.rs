@@ -2,13 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::constraint::Constraint;
 use super::Problems;
+use super::constraint::Constraint;
 use crate::name::label_problem;
 use crate::{Labels, Name};
 
 /// Where a workload may run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(deny_unknown_fields, default)]
 pub struct PlacementRules {
     /// Only on the node of this name.
@@ -81,7 +83,9 @@ impl PlacementRules {
         if self.over.is_some() && self.strategy.is_some_and(|s| s != Strategy::Spread) {
             say.at("/placement/over", "`over` belongs to the strategy `spread`");
         }
-        for (at, tags) in [("/placement/together", &self.together), ("/placement/apart", &self.apart)] {
+        for (at, tags) in
+            [("/placement/together", &self.together), ("/placement/apart", &self.apart)]
+        {
             if tags.iter().any(|tag| !super::is_tag(tag)) {
                 say.at(at, "a tag has 1 to 128 printable characters");
             }

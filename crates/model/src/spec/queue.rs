@@ -113,7 +113,9 @@ impl RetryPolicy {
     pub fn kind_of(exit: &Exit) -> Option<RetryOn> {
         match exit.reason {
             ExitReason::Exited if exit.is_success() => None,
-            ExitReason::Exited | ExitReason::StartFailed | ExitReason::Unhealthy => Some(RetryOn::Failed),
+            ExitReason::Exited | ExitReason::StartFailed | ExitReason::Unhealthy => {
+                Some(RetryOn::Failed)
+            }
             ExitReason::TimedOut => Some(RetryOn::TimedOut),
             ExitReason::OutOfMemory => Some(RetryOn::OutOfMemory),
             ExitReason::Vanished => Some(RetryOn::Lost),
@@ -164,7 +166,8 @@ mod tests {
 
     #[test]
     fn retries_wait_longer_each_time_and_end() {
-        let policy = RetryPolicy { times: 4, max_delay: Span::from_secs(3), ..RetryPolicy::default() };
+        let policy =
+            RetryPolicy { times: 4, max_delay: Span::from_secs(3), ..RetryPolicy::default() };
         let waits: Vec<_> = (1..=5).map(|made| policy.wait_after(made, RetryOn::Failed)).collect();
         let seconds = |n| Some(Span::from_secs(n));
         assert_eq!(waits, [seconds(1), seconds(2), seconds(3), seconds(3), None]);

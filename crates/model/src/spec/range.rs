@@ -50,7 +50,9 @@ impl FromStr for ArrayRange {
 
     fn from_str(text: &str) -> Result<ArrayRange, String> {
         let wrong = |what: &str| {
-            format!("`{text}` is not a range: {what}; write for example 1-100, 0-99:5, 1,4,7-9 or 1-1000%50")
+            format!(
+                "`{text}` is not a range: {what}; write for example 1-100, 0-99:5, 1,4,7-9 or 1-1000%50"
+            )
         };
         let (ranges, at_once) = match text.split_once('%') {
             Some((ranges, limit)) => {
@@ -63,7 +65,9 @@ impl FromStr for ArrayRange {
         for words in ranges.split(',') {
             let (range, step) = words.split_once(':').unwrap_or((words, "1"));
             let (first, last) = range.split_once('-').unwrap_or((range, range));
-            let number = |word: &str| word.trim().parse::<u32>().map_err(|_| wrong("indexes are whole numbers from 0 on"));
+            let number = |word: &str| {
+                word.trim().parse::<u32>().map_err(|_| wrong("indexes are whole numbers from 0 on"))
+            };
             let part = Part { first: number(first)?, last: number(last)?, step: number(step)? };
             if part.step == 0 {
                 return Err(wrong("a step is at least 1"));
@@ -80,7 +84,8 @@ impl FromStr for ArrayRange {
         if range.len() > Self::MAX {
             return Err(wrong("at most a million tasks"));
         }
-        let mut seen: Vec<u32> = if range.parts.len() > 1 { range.indexes().collect() } else { Vec::new() };
+        let mut seen: Vec<u32> =
+            if range.parts.len() > 1 { range.indexes().collect() } else { Vec::new() };
         let count = seen.len();
         seen.sort_unstable();
         seen.dedup();
@@ -135,7 +140,9 @@ mod tests {
 
     #[test]
     fn ranges_are_read_and_written() {
-        for (text, len) in [("1-10000%50", 10_000), ("0-99:5", 20), ("1,4,7-9", 5), ("7", 1), ("0-10:3", 4)] {
+        for (text, len) in
+            [("1-10000%50", 10_000), ("0-99:5", 20), ("1,4,7-9", 5), ("7", 1), ("0-10:3", 4)]
+        {
             let range: ArrayRange = text.parse().unwrap();
             assert_eq!((range.len(), range.to_string().as_str()), (len, text));
         }
@@ -145,7 +152,20 @@ mod tests {
 
     #[test]
     fn wrong_ranges_are_refused() {
-        for text in ["", "5-1", "a", "1-", "-1", "1-5:0", "1-5%0", "1-5%", "1,1", "1-3,2", "0-2000000", "1-4294967295"] {
+        for text in [
+            "",
+            "5-1",
+            "a",
+            "1-",
+            "-1",
+            "1-5:0",
+            "1-5%0",
+            "1-5%",
+            "1,1",
+            "1-3,2",
+            "0-2000000",
+            "1-4294967295",
+        ] {
             assert!(text.parse::<ArrayRange>().is_err(), "{text}");
         }
     }

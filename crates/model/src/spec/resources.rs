@@ -172,16 +172,20 @@ impl Serialize for GpuRequest {
 
 impl<'de> Deserialize<'de> for GpuRequest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let object = match GpuForm::deserialize(deserializer)
-            .map_err(|_| de::Error::custom("expected a number of GPUs, or an object with count, share, ids, model, memory"))?
-        {
+        let object = match GpuForm::deserialize(deserializer).map_err(|_| {
+            de::Error::custom(
+                "expected a number of GPUs, or an object with count, share, ids, model, memory",
+            )
+        })? {
             GpuForm::Count(count) => return Ok(GpuRequest::count(count)),
             GpuForm::Object(object) => object,
         };
         let share = match object.share {
             None => GpuShareSize::WHOLE,
             Some(share) => parse_share(share).ok_or_else(|| {
-                de::Error::custom("a share is more than 0 and at most 1, with at most three decimals")
+                de::Error::custom(
+                    "a share is more than 0 and at most 1, with at most three decimals",
+                )
             })?,
         };
         let named = u32::try_from(object.ids.len()).unwrap_or(u32::MAX);

@@ -32,7 +32,9 @@ impl FromStr for Target {
 
     fn from_str(text: &str) -> Result<Target, String> {
         let wrong = |what: &str| {
-            format!("`{text}` is not a target: {what}; write NODE, NODE:NUMA or NODE[:NUMA]::GPU,GPU")
+            format!(
+                "`{text}` is not a target: {what}; write NODE, NODE:NUMA or NODE[:NUMA]::GPU,GPU"
+            )
         };
         let (place, gpus) = match text.split_once("::") {
             Some((place, gpus)) => (place, Some(gpus)),
@@ -48,7 +50,9 @@ impl FromStr for Target {
             .transpose()?;
         let gpus = gpus.map_or(Ok(Vec::new()), |gpus| {
             gpus.split(',')
-                .map(|gpu| gpu.trim().parse().map_err(|_| wrong("GPUs are numbers with commas between")))
+                .map(|gpu| {
+                    gpu.trim().parse().map_err(|_| wrong("GPUs are numbers with commas between"))
+                })
                 .collect::<Result<Vec<u32>, String>>()
         })?;
         let mut once = gpus.clone();
@@ -77,7 +81,9 @@ mod tests {
         assert_eq!(read("box1:1").unwrap(), target(Some(1), &[]));
         assert_eq!(read("box1::0,2").unwrap(), target(None, &[0, 2]));
         assert_eq!(read("box1:0::3").unwrap(), target(Some(0), &[3]));
-        for wrong in ["", ":0", "box1:", "box1:x", "box1::", "box1::a", "box1::1,1", "box1:0:1", "a b"] {
+        for wrong in
+            ["", ":0", "box1:", "box1:x", "box1::", "box1::a", "box1::1,1", "box1:0:1", "a b"]
+        {
             assert!(read(wrong).is_err(), "{wrong}");
         }
     }

@@ -106,7 +106,11 @@ impl fmt::Display for CpuSet {
         }
         let words: Vec<String> = runs
             .into_iter()
-            .map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") })
+            .map(
+                |(first, last)| {
+                    if first == last { first.to_string() } else { format!("{first}-{last}") }
+                },
+            )
             .collect();
         f.write_str(&words.join(","))
     }
@@ -120,7 +124,9 @@ impl FromStr for CpuSet {
         let mut set = CpuSet::default();
         for part in text.trim().split(',').filter(|part| !part.is_empty()) {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
-            let number = |word: &str| word.trim().parse::<u32>().ok().filter(|n| *n < Self::MAX).ok_or_else(wrong);
+            let number = |word: &str| {
+                word.trim().parse::<u32>().ok().filter(|n| *n < Self::MAX).ok_or_else(wrong)
+            };
             let (first, last) = (number(first)?, number(last)?);
             if last < first {
                 return Err(wrong());

@@ -314,9 +314,7 @@ impl TaskState {
                 | S::Lost { .. },
                 E::Requeued,
             ) if is_wanted => Ok(S::Pending),
-            (_, event) => {
-                Err(IllegalTransition { state: self.kind(), event: event.label() })
-            }
+            (_, event) => Err(IllegalTransition { state: self.kind(), event: event.label() }),
         }
     }
 }

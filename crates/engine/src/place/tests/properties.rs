@@ -341,7 +341,7 @@ proptest! {
     #[test]
     fn whoever_waits_can_be_told_why(scene in any_scene()) {
         for ask in &scene.queue {
-            let told = explain(scene.clone(), ask.workload_id).expect("it is in the queue");
+            let told = explain(scene.clone(), ask.workload_id, |_| None).expect("it is in the queue");
             let is_reasoned = told.nodes.iter().all(|(_, _, reasons)| !reasons.is_empty());
             prop_assert!(told.decision.is_some() || !told.queue.is_empty() || is_reasoned, "{:?}", told);
         }

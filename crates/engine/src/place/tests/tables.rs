@@ -136,7 +136,7 @@ fn quotas_are_hard_and_let_what_does_not_touch_them_pass() {
     let placed: Vec<u128> =
         where_to(&place(&mut scene)).into_iter().map(|(task, _)| task).collect();
     assert_eq!(placed, [10, 12, 13, 14]);
-    let told = |n| explain(before.clone(), task(n)).unwrap().queue;
+    let told = |n| explain(before.clone(), task(n), |_| None).unwrap().queue;
     let text: Vec<String> = told(11).iter().chain(&told(15)).map(ToString::to_string).collect();
     insta::assert_snapshot!(text.join("\n"), @r"
     its project may hold 3 cores and holds 3, it asks for 1
@@ -176,12 +176,12 @@ fn a_gang_is_placed_whole_each_on_another_node() {
     assert_eq!(seat.addresses, ["10.0.0.1", "10.0.0.2", "10.0.0.3"]);
     let wide = || scene(nodes(), gang_of(3, 10, &cores(3000)));
     assert_eq!(place(&mut wide()).placed, []);
-    let told = explain(wide(), task(11)).unwrap();
+    let told = explain(wide(), task(11), |_| None).unwrap();
     assert!(told.queue.contains(&QueueReason::GangRoom { fitting: 2, size: 3 }), "{told:?}");
     let mut part = scene(nodes(), gang_of(3, 10, &cores(1000)));
     part.queue.pop();
     assert_eq!(place(&mut part.clone()).placed, []);
-    let told = explain(part, task(10)).unwrap();
+    let told = explain(part, task(10), |_| None).unwrap();
     assert!(told.queue.contains(&QueueReason::GangIncomplete { ready: 2, size: 3 }), "{told:?}");
 }
 

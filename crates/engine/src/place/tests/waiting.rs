@@ -159,9 +159,9 @@ fn a_held_node_takes_only_what_does_not_delay_the_holder() {
     let plan = place(&mut scene);
     assert_eq!(where_to(&plan), [(20, 1), (24, 1)], "2 of 6 free cores can be spared, and no GPU");
     assert_eq!(plan.holds, [Hold { node_id: node_id(1), workload_id: task(10), expected: None }]);
-    let told = explain(before.clone(), task(22)).unwrap();
-    assert_eq!(told.nodes[0].2, [Reason::HeldFor { workload_id: task(10), expected: None }]);
-    let told = explain(before, task(10)).unwrap();
+    let told = explain(before.clone(), task(22), |_| Some("large".to_owned())).unwrap();
+    assert_eq!(told.nodes[0].2, [Reason::HeldFor { task: "large".to_owned(), expected: None }]);
+    let told = explain(before, task(10), |_| None).unwrap();
     assert!(matches!(told.queue[..], [QueueReason::KeptFor { .. }]), "{told:?}");
 }
 
@@ -304,7 +304,7 @@ fn every_reason_is_said_with_its_numbers() {
     text.extend(
         reasons(&wish, &offer).into_iter().map(|r| r.to_string()).filter(|r| !first.contains(r)),
     );
-    let kept = Reason::HeldFor { workload_id: task(1), expected: Some(seconds(0)) };
+    let kept = Reason::HeldFor { task: "large".to_owned(), expected: Some(seconds(0)) };
     text.push(kept.to_string());
     insta::assert_snapshot!(text.join("\n"), @r"
     it asks for node `other`
@@ -328,6 +328,6 @@ fn every_reason_is_said_with_its_numbers() {
     it asks for GPU 9, the node has none of that number
     asks for 5 cores of its own, the node has 4 in all (4 free)
     asks for 5 GPUs, the node has 4 in all (2 free)
-    the room is kept for 00000000-0000-0000-0000-000000000001, which has waited longer and can start at 1970-01-01T00:00:00.000000Z; a timeout that ends before that would fit
+    the room is kept for `large`, which has waited longer and can start at 1970-01-01T00:00:00.000000Z; a timeout that ends before that would fit
     ");
 }
