@@ -1,5 +1,20 @@
 -- The whole schema as the database reports it after every migration. Written by a test; see README.md.
 
+CREATE TABLE account (
+    project_id text COLLATE "C" NOT NULL,
+    principal_id text COLLATE "C" NOT NULL,
+    day bigint NOT NULL,
+    tasks bigint NOT NULL,
+    core_milliseconds bigint NOT NULL,
+    gpu_milliseconds bigint NOT NULL,
+    memory_mib_seconds bigint NOT NULL,
+    wait_milliseconds bigint NOT NULL,
+    run_milliseconds bigint NOT NULL,
+    CONSTRAINT account_pkey PRIMARY KEY (project_id, principal_id, day)
+);
+
+CREATE INDEX account_day ON account USING btree (day);
+
 CREATE TABLE audit_entry (
     sequence bigint NOT NULL,
     time_created bigint NOT NULL,
@@ -175,6 +190,8 @@ CREATE TABLE placement (
     revision bigint NOT NULL,
     status text,
     status_generation bigint NOT NULL,
+    disk bigint NOT NULL,
+    reservation text,
     CONSTRAINT placement_node_id_fkey FOREIGN KEY (node_id) REFERENCES node(id),
     CONSTRAINT placement_pkey PRIMARY KEY (id),
     CONSTRAINT placement_workload_id_fkey FOREIGN KEY (workload_id) REFERENCES workload(id)
@@ -183,6 +200,10 @@ CREATE TABLE placement (
 CREATE INDEX placement_feed ON placement USING btree (node_id, desired_generation, id) WHERE (is_released = false);
 
 CREATE INDEX placement_left ON placement USING btree (time_modified, id) WHERE ((run_id IS NULL) AND (is_released = true));
+
+CREATE INDEX placement_particular ON placement USING btree (node_id, id) WHERE ((is_released = false) AND (reservation IS NOT NULL));
+
+CREATE INDEX placement_project ON placement USING btree (project_id, cores_millis, memory) WHERE (is_released = false);
 
 CREATE INDEX placement_service ON placement USING btree (node_id, id) WHERE ((run_id IS NULL) AND (is_released = false));
 
@@ -210,6 +231,8 @@ CREATE TABLE project (
     generation bigint NOT NULL,
     time_created bigint NOT NULL,
     time_modified bigint NOT NULL,
+    quota text NOT NULL,
+    weight bigint NOT NULL,
     CONSTRAINT project_name_key UNIQUE (name),
     CONSTRAINT project_pkey PRIMARY KEY (id)
 );
@@ -279,6 +302,41 @@ CREATE TABLE setting (
     CONSTRAINT setting_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE task_after (
+    task_id text COLLATE "C" NOT NULL,
+    on_id text COLLATE "C" NOT NULL,
+    condition text NOT NULL,
+    CONSTRAINT task_after_pkey PRIMARY KEY (task_id, on_id),
+    CONSTRAINT task_after_task_id_fkey FOREIGN KEY (task_id) REFERENCES workload(id)
+);
+
+CREATE INDEX task_after_on ON task_after USING btree (on_id, task_id);
+
+CREATE TABLE task_array (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    spec text NOT NULL,
+    indexes text NOT NULL,
+    size bigint NOT NULL,
+    is_gang boolean NOT NULL,
+    is_stopped boolean NOT NULL,
+    made bigint NOT NULL,
+    unsettled bigint NOT NULL,
+    unsuccessful bigint NOT NULL,
+    generation bigint NOT NULL,
+    created_by text COLLATE "C" NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT task_array_pkey PRIMARY KEY (id),
+    CONSTRAINT task_array_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
+    CONSTRAINT task_array_project_id_name_key UNIQUE (project_id, name)
+);
+
+CREATE INDEX task_array_made ON task_array USING btree (id) WHERE ((is_stopped = false) AND (made < size));
+
+CREATE INDEX task_array_project ON task_array USING btree (project_id, id);
+
 CREATE TABLE token (
     id text COLLATE "C" NOT NULL,
     principal_id text COLLATE "C" NOT NULL,
@@ -332,14 +390,28 @@ CREATE TABLE workload (
     time_ended bigint,
     kind text NOT NULL,
     revision bigint NOT NULL,
+    priority bigint NOT NULL,
+    array_id text COLLATE "C",
+    array_index bigint,
+    attempts bigint NOT NULL,
+    time_ready bigint,
+    time_give_up bigint,
     CONSTRAINT workload_pkey PRIMARY KEY (id),
     CONSTRAINT workload_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
     CONSTRAINT workload_project_id_name_key UNIQUE (project_id, name)
 );
 
+CREATE INDEX workload_array ON workload USING btree (array_id, array_index) WHERE (array_id IS NOT NULL);
+
 CREATE INDEX workload_ended ON workload USING btree (time_ended, id);
 
+CREATE INDEX workload_give_up ON workload USING btree (time_give_up, id) WHERE ((state = 'pending'::text) AND (time_give_up IS NOT NULL));
+
+CREATE INDEX workload_placed ON workload USING btree (priority) WHERE (state = ANY (ARRAY['assigning'::text, 'running'::text, 'paused'::text]));
+
 CREATE INDEX workload_project ON workload USING btree (project_id, id);
+
+CREATE INDEX workload_queue ON workload USING btree (project_id, priority DESC, id, time_ready) WHERE (state = 'pending'::text);
 
 CREATE INDEX workload_service ON workload USING btree (project_id, name) WHERE (kind = 'service'::text);
 

@@ -1,5 +1,20 @@
 -- The whole schema as the database reports it after every migration. Written by a test; see README.md.
 
+CREATE TABLE account (
+    project_id TEXT NOT NULL,
+    principal_id TEXT NOT NULL,
+    day INTEGER NOT NULL,
+    tasks INTEGER NOT NULL,
+    core_milliseconds INTEGER NOT NULL,
+    gpu_milliseconds INTEGER NOT NULL,
+    memory_mib_seconds INTEGER NOT NULL,
+    wait_milliseconds INTEGER NOT NULL,
+    run_milliseconds INTEGER NOT NULL,
+    PRIMARY KEY (project_id, principal_id, day)
+) STRICT;
+
+CREATE INDEX account_day ON account (day);
+
 CREATE TABLE audit_entry (
     sequence INTEGER NOT NULL PRIMARY KEY,
     time_created INTEGER NOT NULL,
@@ -162,11 +177,15 @@ CREATE TABLE placement (
     revision INTEGER NOT NULL DEFAULT 0,
     status TEXT,
     status_generation INTEGER NOT NULL DEFAULT 0
-) STRICT;
+, disk INTEGER NOT NULL DEFAULT 0, reservation TEXT) STRICT;
 
 CREATE INDEX placement_feed ON placement (node_id, desired_generation, id) WHERE is_released = FALSE;
 
 CREATE INDEX placement_left ON placement (time_modified, id) WHERE run_id IS NULL AND is_released = TRUE;
+
+CREATE INDEX placement_particular ON placement (node_id, id) WHERE is_released = FALSE AND reservation IS NOT NULL;
+
+CREATE INDEX placement_project ON placement (project_id, cores_millis, memory) WHERE is_released = FALSE;
 
 CREATE INDEX placement_service ON placement (node_id, id) WHERE run_id IS NULL AND is_released = FALSE;
 
@@ -192,7 +211,7 @@ CREATE TABLE project (
     generation INTEGER NOT NULL,
     time_created INTEGER NOT NULL,
     time_modified INTEGER NOT NULL
-) STRICT;
+, quota TEXT NOT NULL DEFAULT '{}', weight INTEGER NOT NULL DEFAULT 1) STRICT;
 
 CREATE TABLE role_binding (
     principal_id TEXT NOT NULL REFERENCES principal (id),
@@ -253,6 +272,38 @@ CREATE TABLE setting (
     content BLOB NOT NULL
 ) STRICT;
 
+CREATE TABLE task_after (
+    task_id TEXT NOT NULL REFERENCES workload (id),
+    on_id TEXT NOT NULL,
+    condition TEXT NOT NULL,
+    PRIMARY KEY (task_id, on_id)
+) STRICT;
+
+CREATE INDEX task_after_on ON task_after (on_id, task_id);
+
+CREATE TABLE task_array (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES project (id),
+    name TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    indexes TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    is_gang INTEGER NOT NULL,
+    is_stopped INTEGER NOT NULL,
+    made INTEGER NOT NULL,
+    unsettled INTEGER NOT NULL,
+    unsuccessful INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    UNIQUE (project_id, name)
+) STRICT;
+
+CREATE INDEX task_array_made ON task_array (id) WHERE is_stopped = FALSE AND made < size;
+
+CREATE INDEX task_array_project ON task_array (project_id, id);
+
 CREATE TABLE token (
     id TEXT NOT NULL PRIMARY KEY,
     principal_id TEXT NOT NULL REFERENCES principal (id),
@@ -296,13 +347,21 @@ CREATE TABLE workload (
     created_by TEXT NOT NULL,
     time_created INTEGER NOT NULL,
     time_modified INTEGER NOT NULL,
-    time_ended INTEGER, kind TEXT NOT NULL DEFAULT 'task', revision INTEGER NOT NULL DEFAULT 0,
+    time_ended INTEGER, kind TEXT NOT NULL DEFAULT 'task', revision INTEGER NOT NULL DEFAULT 0, priority INTEGER NOT NULL DEFAULT 0, array_id TEXT, array_index INTEGER, attempts INTEGER NOT NULL DEFAULT 0, time_ready INTEGER, time_give_up INTEGER,
     UNIQUE (project_id, name)
 ) STRICT;
 
+CREATE INDEX workload_array ON workload (array_id, array_index) WHERE array_id IS NOT NULL;
+
 CREATE INDEX workload_ended ON workload (time_ended, id);
 
+CREATE INDEX workload_give_up ON workload (time_give_up, id) WHERE state = 'pending' AND time_give_up IS NOT NULL;
+
+CREATE INDEX workload_placed ON workload (priority) WHERE state IN ('assigning', 'running', 'paused');
+
 CREATE INDEX workload_project ON workload (project_id, id);
+
+CREATE INDEX workload_queue ON workload (project_id, priority DESC, id, time_ready) WHERE state = 'pending';
 
 CREATE INDEX workload_service ON workload (project_id, name) WHERE kind = 'service';
 

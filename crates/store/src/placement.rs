@@ -79,6 +79,7 @@ pub struct ParticularHold {
     pub project_id: ProjectId,
     pub workload_id: WorkloadId,
     pub reservation: Reservation,
+    pub time_given: Timestamp,
 }
 
 pub(crate) fn decode_from(columns: &mut Columns<'_>) -> Result<Placement, Error> {
@@ -285,7 +286,7 @@ impl Conn {
     pub async fn placement_particular(&mut self) -> Result<Vec<ParticularHold>, Error> {
         let rows = self
             .query(
-                "SELECT node_id, project_id, workload_id, cores_millis, memory, disk, reservation FROM placement WHERE is_released = FALSE AND reservation IS NOT NULL ORDER BY node_id, id",
+                "SELECT node_id, project_id, workload_id, cores_millis, memory, disk, reservation, time_created FROM placement WHERE is_released = FALSE AND reservation IS NOT NULL ORDER BY node_id, id",
                 Vec::new(),
             )
             .await?;
@@ -297,6 +298,7 @@ impl Conn {
                     project_id: columns.parse()?,
                     workload_id: columns.parse()?,
                     reservation: reservation(&mut columns)?,
+                    time_given: columns.time()?,
                 })
             })
             .collect()

@@ -74,7 +74,11 @@ impl Tx<'_> {
     /// `Error::Conflict` when the name is taken.
     pub async fn project_insert(&mut self, project: &Project) -> Result<(), Error> {
         self.execute(
-            concat!("INSERT INTO project (", columns!(), ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"),
+            concat!(
+                "INSERT INTO project (",
+                columns!(),
+                ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8)"
+            ),
             params![
                 project.id,
                 &project.name,

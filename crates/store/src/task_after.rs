@@ -70,7 +70,8 @@ impl Tx<'_> {
     pub async fn task_after_delete_batch(&mut self, waiting: &[Waiting]) -> Result<(), Error> {
         for one in waiting {
             let params: Vec<Value> = params![one.task_id, one.on_id.as_str()];
-            self.execute("DELETE FROM task_after WHERE task_id = $1 AND on_id = $2", params).await?;
+            self.execute("DELETE FROM task_after WHERE task_id = $1 AND on_id = $2", params)
+                .await?;
         }
         Ok(())
     }

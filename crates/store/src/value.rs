@@ -7,8 +7,8 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use hostler_model::{
-    ArrayId, Bytes, Generation, JoinTokenId, Name, NodeId, OperationId, PlacementId, PrincipalId, ProjectId,
-    RunId, ServerId, Span, Timestamp, TokenId, WebSessionId, WorkloadId,
+    ArrayId, Bytes, Generation, JoinTokenId, Name, NodeId, OperationId, PlacementId, PrincipalId,
+    ProjectId, RunId, ServerId, Span, Timestamp, TokenId, WebSessionId, WorkloadId,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -81,10 +81,7 @@ impl Specs {
     }
 }
 
-pub(crate) fn decode_from(
-    columns: &mut Columns<'_>,
-    specs: &mut Specs,
-) -> Result<Workload, Error> {
+pub(crate) fn decode_from(columns: &mut Columns<'_>, specs: &mut Specs) -> Result<Workload, Error> {
     Ok(Workload {
         id: columns.parse()?,
         project_id: columns.parse()?,
@@ -107,10 +104,9 @@ pub(crate) fn decode_from(
 pub(crate) fn seat(columns: &mut Columns<'_>) -> Result<Option<TaskSeat>, Error> {
     let array: Option<ArrayId> = columns.opt_parse()?;
     let index = columns.opt_int()?;
-    Ok(array.zip(index).map(|(array, index)| TaskSeat {
-        array,
-        index: u32::try_from(index).unwrap_or(u32::MAX),
-    }))
+    Ok(array
+        .zip(index)
+        .map(|(array, index)| TaskSeat { array, index: u32::try_from(index).unwrap_or(u32::MAX) }))
 }
 
 fn decode(row: &Row) -> Result<Workload, Error> {
@@ -174,8 +170,7 @@ impl Conn {
                 .and_value("workload.name >=", prefix)
                 .and_value("workload.name <", end.as_str());
         }
-        let (sql, params) =
-            select.and_some("workload.id <", after).page("workload.id DESC", limit);
+        let (sql, params) = select.and_some("workload.id <", after).page("workload.id DESC", limit);
         let rows = self.query(sql, params).await?;
         let workloads = decode_all(&rows)?;
         Ok(Page::from_rows(workloads, limit, |w| w.id.to_string()))
@@ -210,14 +205,57 @@ impl Conn {
             .and_value("workload.project_id =", project)
             .and_value("workload.time_ready <=", ready);
         if let Some(QueueCursor { priority, id }) = after {
-            select = select.and_after(
-                ("workload.priority", i64::from(priority)),
-                ("workload.id", id),
-            );
+            select =
+                select.and_after(("workload.priority", i64::from(priority)), ("workload.id", id));
         }
         let (sql, params) = select.first("workload.priority DESC, workload.id", u64::from(limit));
         let rows = self.query(sql, params).await?;
         decode_all(&rows)
+    }
+
+    /// What waits of an array and may be placed, in the order of the indexes.
+    pub async fn workload_queue_of_array(
+        &mut self,
+        array: ArrayId,
+        ready: Timestamp,
+    ) -> Result<Vec<Workload>, Error> {
+        let (sql, params) = Select::new(SELECT)
+            .and_value("workload.array_id =", array)
+            .and("workload.state = 'pending'")
+            .and_value("workload.time_ready <=", ready)
+            .first("workload.array_index", u64::from(u32::MAX));
+        let rows = self.query(sql, params).await?;
+        decode_all(&rows)
+    }
+
+    /// The lowest priority among the tasks that hold something of a node.
+    pub async fn workload_lowest_placed(&mut self) -> Result<Option<i32>, Error> {
+        let row = self
+            .query_one(
+                "SELECT MIN(priority) FROM workload WHERE state IN ('assigning', 'running', 'paused')",
+                Vec::new(),
+            )
+            .await?;
+        let lowest = row.map_or(Ok(None), |row| row.columns("workload").opt_int())?;
+        Ok(lowest.and_then(|priority| i32::try_from(priority).ok()))
+    }
+
+    /// How many tasks of each project are in each state that is not an end; others are left out.
+    pub async fn workload_count_open_by_project(
+        &mut self,
+    ) -> Result<Vec<(ProjectId, TaskStateKind, u64)>, Error> {
+        let open = TaskStateKind::ALL.iter().filter(|state| !state.is_settled());
+        let (sql, params) = Select::new("SELECT project_id, state, COUNT(*) FROM workload")
+            .and_in("state", open.map(|state| state.label()))
+            .unordered();
+        let sql = format!("{sql} GROUP BY project_id, state ORDER BY project_id, state");
+        let rows = self.query(sql, params).await?;
+        rows.iter()
+            .map(|row| {
+                let mut columns = row.columns("workload");
+                Ok((columns.parse()?, columns.parse()?, columns.number()?))
+            })
+            .collect()
     }
 
     /// When the next task that waits may be placed, if that is after `now`.

@@ -10,6 +10,7 @@ mod outage;
 mod schema;
 mod services;
 mod shared;
+mod tasks;
 mod transactions;
 mod workloads;
 mod world;

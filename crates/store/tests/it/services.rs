@@ -65,7 +65,7 @@ async fn tasks_and_services_do_not_see_each_other(world: World) {
     assert_eq!(read.workload_by_name(project.id, &service.name).await.unwrap(), None);
     let listed = read.workload_list(WorkloadFilter::default(), None, limit(9)).await.unwrap();
     assert_eq!(listed.items.iter().map(|w| w.id).collect::<Vec<_>>(), [task.id]);
-    let pending = read.workload_pending(None, 9).await.unwrap();
+    let pending = read.workload_queue(project.id, at(9), None, 9).await.unwrap();
     assert_eq!(pending.iter().map(|w| w.id).collect::<Vec<_>>(), [task.id]);
     assert_eq!(read.workload_count_by_state().await.unwrap(), [(TaskStateKind::Pending, 1)]);
     assert_eq!(read.workload_settled_before(at(9999), 9).await.unwrap(), vec![]);
@@ -193,7 +193,7 @@ async fn the_feed_tells_of_services_with_the_revision_of_their_spec(world: World
     let feed = read.placement_feed(node.id, Generation::ZERO, 10).await.unwrap();
     assert_eq!(feed.len(), 1);
     assert_eq!(feed[0].placement, seat);
-    assert_eq!((feed[0].revision, &feed[0].spec), (Generation::from_u64(7), &service.spec));
+    assert_eq!((feed[0].revision, &feed[0].spec), (Generation::from_u64(7), &service.spec.into()));
 }
 
 async fn what_a_node_is_told_only_goes_forward(world: World) {
@@ -203,19 +203,21 @@ async fn what_a_node_is_told_only_goes_forward(world: World) {
     let mut seat = world.seat(&service, &node, 4).await;
     seat.desired = Desired::Stop;
     seat.revision = Generation::from_u64(3);
-    let resources = Resources { cores: Cores::from_millis(700), memory: Bytes::mib(5) };
+    seat.reservation = Reservation { disk: Bytes::mib(7), ..reservation(700, 5) };
     let save = async |seat: &Placement| {
-        let batch = [(seat.clone(), resources)];
-        world.tx("test", |tx| Box::pin(tx.service_placement_save_batch(&batch))).await
+        let batch = std::slice::from_ref(seat);
+        world.tx("test", |tx| Box::pin(tx.service_placement_save_batch(batch))).await
     };
     let same: Result<()> = save(&seat).await;
     assert!(matches!(same.unwrap_err(), Error::Missing { .. }));
     seat.desired_generation = Generation::from_u64(5);
     save(&seat).await.unwrap();
     let mut read = world.read().await.unwrap();
-    assert_eq!(read.placement_get(seat.id).await.unwrap(), Some(seat));
+    assert_eq!(read.placement_get(seat.id).await.unwrap(), Some(seat.clone()));
     let usage = read.placement_usage().await.unwrap();
-    assert_eq!((usage[0].cores, usage[0].memory), (resources.cores, resources.memory));
+    let used = (usage[0].cores, usage[0].memory, usage[0].disk);
+    let Reservation { cores, memory, disk, .. } = seat.reservation;
+    assert_eq!(used, (cores, memory, disk));
 }
 
 async fn a_status_is_taken_over_an_older_one_only(world: World) {
@@ -259,7 +261,7 @@ async fn placements_of_services_are_found(world: World) {
     ];
     let task = world.workload(&project, "job").await;
     let (placement, _) = placement(&task, n1.id, 3);
-    let batch = [(placement.clone(), Resources::default())];
+    let batch = [placement.clone()];
     world.tx("test", |tx| Box::pin(tx.placement_insert_batch(&batch))).await.unwrap();
     world.release(seats[1].id, 5).await;
     let mut read = world.read().await.unwrap();

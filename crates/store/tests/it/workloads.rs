@@ -1,7 +1,7 @@
 //! Workloads, placements, runs.
 
 use hostler_model::*;
-use hostler_store::{ConflictReason, Error, NodeUsage, Update, WorkloadFilter};
+use hostler_store::{ConflictReason, Error, NodeUsage, QueueCursor, Update, WorkloadFilter};
 
 use crate::world::*;
 
@@ -141,8 +141,12 @@ async fn workloads_are_listed_newest_first_in_pages(world: World) {
             assert_eq!(seen, expected, "{filter:?} by {size}");
         }
     }
-    let filter =
-        WorkloadFilter { projects: Some(&only_beta), states: &killed, name_prefix: Some("web-") };
+    let filter = WorkloadFilter {
+        projects: Some(&only_beta),
+        states: &killed,
+        name_prefix: Some("web-"),
+        array: None,
+    };
     let page = reader.workload_list(filter, None, limit(10)).await.unwrap();
     assert_eq!(page.items.len(), 1);
 }
@@ -160,12 +164,13 @@ async fn pending_workloads_come_oldest_first(world: World) {
         world.tx("test", |tx| Box::pin(tx.workload_insert(&workload))).await.unwrap();
     }
     let mut reader = world.read().await.unwrap();
-    let pending = reader.workload_pending(None, 3).await.unwrap();
-    assert_eq!(pending.iter().map(|w| w.id).collect::<Vec<_>>(), ids[..3]);
-    assert_eq!(reader.workload_pending(None, 100).await.unwrap().len(), 4);
-    let rest = reader.workload_pending(Some(pending[2].id), 100).await.unwrap();
-    assert_eq!(rest.len(), 1);
-    assert!(rest[0].id > pending[2].id);
+    let mut queue =
+        async |after, limit| reader.workload_queue(project.id, at(0), after, limit).await.unwrap();
+    let first = queue(None, 3).await;
+    assert_eq!(first.iter().map(|w| w.id).collect::<Vec<_>>(), ids[..3]);
+    assert_eq!(queue(None, 100).await.len(), 4);
+    let rest = queue(Some(QueueCursor::of(&first[2])), 100).await;
+    assert_eq!(rest.iter().map(|w| w.id).collect::<Vec<_>>(), ids[3..]);
 }
 
 fn exit(code: i32) -> Exit {
@@ -228,7 +233,7 @@ async fn settled_workloads_are_counted_found_and_deleted(world: World) {
             settled.push(workload.id);
         }
         let (placement, run) = placement(&workload, node.id, 1);
-        let batch = [(placement, Resources::default())];
+        let batch = [placement];
         let (workload, batch, run) = (&workload, &batch, &[run]);
         world
             .tx("test", |tx| {
@@ -254,7 +259,7 @@ async fn settled_workloads_are_counted_found_and_deleted(world: World) {
     assert_eq!(delete(settled[0]).await, Update::Missing);
     assert_eq!(reader.run_list(settled[0]).await.unwrap(), vec![]);
     assert_eq!(reader.placement_by_workload(settled[0]).await.unwrap(), vec![]);
-    let pending = reader.workload_pending(None, 1).await.unwrap().remove(0);
+    let pending = reader.workload_queue(project.id, at(0), None, 1).await.unwrap().remove(0);
     assert_eq!(delete(pending.id).await, Update::Stale { current: Generation::FIRST });
     assert_eq!(reader.run_list(pending.id).await.unwrap().len(), 1);
 }
@@ -269,13 +274,13 @@ async fn placed(
     let all: Vec<(Workload, Placement, Run)> = (1..=count)
         .map(|generation| {
             let workload = workload(project.id, &format!("{}-{generation}", node.name));
-            let (placement, run) = placement(&workload, node.id, generation);
+            let (mut placement, run) = placement(&workload, node.id, generation);
+            placement.reservation = reservation(250, 64);
             (workload, placement, run)
         })
         .collect();
     let workloads: Vec<_> = all.iter().map(|(w, ..)| w.clone()).collect();
-    let resources = Resources { cores: Cores::from_millis(250), memory: Bytes::mib(64) };
-    let placements: Vec<_> = all.iter().map(|(_, p, _)| (p.clone(), resources)).collect();
+    let placements: Vec<_> = all.iter().map(|(_, p, _)| p.clone()).collect();
     let runs: Vec<_> = all.iter().map(|(.., r)| r.clone()).collect();
     let (workloads, placements, runs) = (&workloads, &placements, &runs);
     world
@@ -355,7 +360,9 @@ async fn usage_counts_what_is_not_released(world: World) {
         node_id: node.id,
         cores: Cores::from_millis(250 * count),
         memory: Bytes::mib(64 * u64::from(count)),
+        disk: Bytes::ZERO,
         placements: u64::from(count),
+        time_given: at(1),
     };
     assert_eq!(usage, [of(&n1, 3), of(&n2, 1)]);
 }

@@ -122,8 +122,8 @@ impl World {
 
     pub async fn seat(&self, service: &Service, node: &Node, generation: u64) -> Placement {
         let seat = seat(service, node.id, generation);
-        let batch = [(seat.clone(), service.spec.resources)];
-        self.tx("test", |tx| Box::pin(tx.placement_insert_batch(&batch))).await.unwrap();
+        let batch = std::slice::from_ref(&seat);
+        self.tx("test", |tx| Box::pin(tx.placement_insert_batch(batch))).await.unwrap();
         seat
     }
 
@@ -168,6 +168,8 @@ pub fn project(text: &str) -> Project {
         id: ProjectId::from_uuid(next_uuid()),
         name: name(text),
         description: format!("the {text} project"),
+        quota: Quota::default(),
+        weight: 1,
         generation: Generation::FIRST,
         time_created: at(0),
         time_modified: at(0),
@@ -210,9 +212,13 @@ pub fn workload(project_id: ProjectId, text: &str) -> Workload {
         id: WorkloadId::from_uuid(next_uuid()),
         project_id,
         name: name(text),
-        spec: WorkloadSpec::command(["/bin/echo", "grüße\u{1F600}"]),
+        spec: Arc::new(WorkloadSpec::command(["/bin/echo", "grüße\u{1F600}"])),
         desired: Desired::Run,
         state: TaskState::Pending,
+        seat: None,
+        attempts: 0,
+        time_ready: Some(at(0)),
+        time_give_up: None,
         generation: Generation::FIRST,
         created_by: PrincipalId::from_uuid(next_uuid()),
         time_created: at(0),
@@ -238,6 +244,15 @@ pub fn service(project_id: ProjectId, text: &str) -> Service {
     }
 }
 
+/// Mere amounts: thousandths of cores, MiB.
+pub fn reservation(cores: u32, memory: u64) -> Reservation {
+    Reservation {
+        cores: Cores::from_millis(cores),
+        memory: Bytes::mib(memory),
+        ..Reservation::default()
+    }
+}
+
 /// A placement of a service on a node.
 pub fn seat(service: &Service, node: NodeId, generation: u64) -> Placement {
     Placement {
@@ -249,6 +264,7 @@ pub fn seat(service: &Service, node: NodeId, generation: u64) -> Placement {
         desired: Desired::Run,
         desired_generation: Generation::from_u64(generation),
         stop_grace: None,
+        reservation: reservation(20, 0),
         is_released: false,
         revision: service.revision,
         status: None,
@@ -289,6 +305,7 @@ pub fn placement(workload: &Workload, node: NodeId, generation: u64) -> (Placeme
         desired: Desired::Run,
         desired_generation: Generation::from_u64(generation),
         stop_grace: None,
+        reservation: reservation(20, 0),
         is_released: false,
         revision: Generation::ZERO,
         status: None,
