@@ -8,7 +8,7 @@ use hostler_base::clock::Clock;
 use hostler_base::ids::Ids;
 use hostler_model::{
     DEFAULT_PROJECT, Error, EventKind, Generation, Name, ObjectKind, ObjectRef, Principal,
-    PrincipalKind, Project, Role, Scope, ServerId, ServerRegistration, Token,
+    PrincipalKind, Project, Quota, Role, Scope, ServerId, ServerRegistration, Token,
 };
 use hostler_store::Store;
 use hostler_trust::{Authority, MasterKey, SecretString, SecretToken, TokenKind};
@@ -112,6 +112,8 @@ impl Boot {
             id: self.ids.fresh(),
             name,
             description: "Where things go when no project is named.".into(),
+            quota: Quota::default(),
+            weight: 1,
             generation: Generation::FIRST,
             time_created: now,
             time_modified: now,

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use hostler_engine::place::Holding;
 use hostler_model::{
-    ArrayRange, Desired, EventKind, Labels, ModeKind, Name, NodeId, NodeState, ObjectKind, Placement,
-    Principal, PrincipalKind, ProjectId, Role, Run, Service, Span, TaskStateKind, Timestamp, Token,
-    Workload, WorkloadSpec,
+    ArrayRange, Desired, EventKind, Labels, ModeKind, Name, NodeId, NodeState, ObjectKind,
+    Placement, Principal, PrincipalKind, Project, ProjectId, Role, Run, Service, Span,
+    TaskStateKind, Timestamp, Token, Workload, WorkloadId, WorkloadSpec,
 };
-use hostler_store::ArrayStanding;
+use hostler_store::{ArrayStanding, Used};
 use hostler_trust::SecretString;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +118,50 @@ pub struct ArrayDetail {
     pub counts: BTreeMap<String, u64>,
     pub project: Name,
     pub created_by: String,
+}
+
+/// What waits in a project.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueDetail {
+    pub project: Project,
+    /// Everything that is placed for it.
+    pub held: Holding,
+    /// How many tasks are in each state that is not an end.
+    pub counts: BTreeMap<String, u64>,
+    /// The first that may be placed, in the order in which they are looked at.
+    pub next: Vec<QueuedTask>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueuedTask {
+    pub id: WorkloadId,
+    pub name: Name,
+    /// In its project, from 1 on.
+    pub position: u64,
+    pub priority: i32,
+    /// Since when nothing but room keeps it waiting.
+    pub time_ready: Timestamp,
+    /// The first thing that keeps it waiting, or where it goes.
+    pub reason: String,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct AccountQuery {
+    /// Name or id.
+    pub project: Option<String>,
+    /// First and last day, as 2026-11-01.
+    pub from: Option<String>,
+    pub to: Option<String>,
+    /// A line for each user of a project instead of one for the project.
+    pub is_by_user: bool,
+}
+
+/// What was used in a project, or by somebody in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccountDetail {
+    pub project: String,
+    pub user: Option<String>,
+    pub used: Used,
 }
 
 #[derive(Clone, Debug, PartialEq)]

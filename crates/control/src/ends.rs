@@ -11,9 +11,9 @@ use hostler_model::{
 };
 use hostler_store::{ArrayChange, ArrayStanding, Tx, Waiting, WorkloadFilter};
 
+use crate::Control;
 use crate::service::task::object;
 use crate::service::task_submit::{give_up_time, is_met, ready_time};
-use crate::Control;
 
 /// A task that was written, and the state it had before.
 #[derive(Clone, Debug)]
@@ -46,9 +46,11 @@ impl Control {
             let ended = moved.iter().filter(|m| m.is_new_end());
             let mut ends: HashMap<String, bool> =
                 ended.map(|m| (m.task.id.to_string(), is_good(m.task.state.kind()))).collect();
-            ends.extend(over.iter().filter(|standing| standing.unsettled == 0).map(|standing| {
-                (standing.array.id.to_string(), standing.unsuccessful == 0)
-            }));
+            ends.extend(
+                over.iter()
+                    .filter(|standing| standing.unsettled == 0)
+                    .map(|standing| (standing.array.id.to_string(), standing.unsuccessful == 0)),
+            );
             let broken: BTreeSet<ArrayId> = over
                 .iter()
                 .filter(|standing| standing.array.is_gang && standing.unsuccessful > 0)
@@ -65,11 +67,7 @@ impl Control {
     }
 
     /// Follows the end of an array whose tasks were ended all at once.
-    pub(crate) async fn follow_array(
-        &self,
-        tx: &mut Tx<'_>,
-        id: ArrayId,
-    ) -> Result<Follow, Error> {
+    pub(crate) async fn follow_array(&self, tx: &mut Tx<'_>, id: ArrayId) -> Result<Follow, Error> {
         let mut follow = Follow::default();
         let standing = tx.task_array_get(id).await?.filter(|standing| standing.unsettled == 0);
         let Some(standing) = standing else { return Ok(follow) };
@@ -149,7 +147,7 @@ impl Control {
         let open: Vec<TaskStateKind> =
             TaskStateKind::ALL.iter().copied().filter(|state| !state.is_settled()).collect();
         let filter = WorkloadFilter { states: &open, array: Some(array), ..Default::default() };
-        let page = tx.workload_list(filter, None, hostler_model::Limit::MAX).await?;
+        let page = tx.workload_list(filter, None, hostler_model::Limit::LARGEST).await?;
         let now = self.now();
         let mut moved = Vec::new();
         for task in page.items {
@@ -158,8 +156,7 @@ impl Control {
                 None => None,
             };
             let Some(stop) = observe::stop(&task, placement.as_ref(), None, now) else { continue };
-            let node =
-                self.apply_wish(tx, &stop.workload, task.generation, stop.placement).await?;
+            let node = self.apply_wish(tx, &stop.workload, task.generation, stop.placement).await?;
             follow.nodes.extend(node);
             let why = (EventKind::TaskKillRequested, "another one of its gang failed".to_owned());
             tx.journal_append(&[self.task_event(&task, why)], &[]).await?;

@@ -31,10 +31,11 @@ pub use config::ControlConfig;
 pub use control::{Control, Parts};
 pub use cx::{Cx, Idempotency, RequestMeta};
 pub use detail::{
-    Applied, ArrayDetail, AuditQuery, EventQuery, Explanation, FireDetail, Joined, LoginGrant,
-    LoginKind, MemberDetail, NewArray, NewJoinToken, NewTask, NewToken, NewUser, NodeExplanation,
-    NodeFilter, NodeWorkloadDetail, PlacementDetail, RunDetail, TaskDetail, TokenDetail, UserDetail,
-    UserPatch, WorkloadDetail, WorkloadExplanation, WorkloadNodeExplanation, WorkloadQuery,
+    AccountDetail, AccountQuery, Applied, ArrayDetail, AuditQuery, EventQuery, Explanation,
+    FireDetail, Joined, LoginGrant, LoginKind, MemberDetail, NewArray, NewJoinToken, NewTask,
+    NewToken, NewUser, NodeExplanation, NodeFilter, NodeWorkloadDetail, PlacementDetail,
+    QueueDetail, QueuedTask, RunDetail, TaskDetail, TokenDetail, UserDetail, UserPatch,
+    WorkloadDetail, WorkloadExplanation, WorkloadNodeExplanation, WorkloadQuery,
 };
 pub use feed::EventFollower;
 pub use links::{NodeLink, PeerLinks};
@@ -42,8 +43,8 @@ pub use node_report::{ReportAck, StatusAck};
 pub use node_session::{Attach, Attached, DesiredBatch, HelloFacts};
 pub use output::{ExecAsk, NodeAsk, OutputItem, OutputQuery, OutputReceiver};
 pub use reconcile::{
-    ArrayFillReport, LeaseReport, LivenessReport, OperationAdvance, OperationReport, PlacementReport,
-    ServicePlaceReport, Wakers,
+    ArrayFillReport, LeaseReport, LivenessReport, OperationAdvance, OperationReport,
+    PlacementReport, ServicePlaceReport, Wakers,
 };
 pub use service::NewExec;
 pub(crate) use service::task::object as service_object;

@@ -332,7 +332,7 @@ impl News {
             tasks: 1,
             core_milliseconds: ran * u64::from(held.cores.millis()) / 1000,
             gpu_milliseconds: ran * gpus / 1000,
-            memory_mib_seconds: (ran / 1000) * (held.memory.get() >> 20),
+            memory_mib_seconds: ran * (held.memory.get() >> 20) / 1000,
             wait_milliseconds: millis(started.since(task.time_ready.unwrap_or(task.time_created))),
             run_milliseconds: ran,
         };

@@ -297,8 +297,10 @@ impl Control {
                 workload_id: entry.placement.workload_id,
                 workload_name: entry.workload_name,
                 project_name: entry.project_name,
-                spec: entry.spec,
+                spec: Arc::unwrap_or_clone(entry.spec),
                 grace: entry.placement.stop_grace,
+                reservation: entry.placement.reservation,
+                seat: entry.seat,
             })
             .collect();
         Ok(Some(DesiredBatch { from: after, to, assignments, is_full }))

@@ -7,6 +7,7 @@ pub struct Limit(u32);
 impl Limit {
     pub const MAX: u32 = 1000;
     pub const DEFAULT: Limit = Limit(100);
+    pub const LARGEST: Limit = Limit(Limit::MAX);
     /// `None` when out of range.
     pub const fn new(n: u32) -> Option<Limit> {
         if n >= 1 && n <= Limit::MAX { Some(Limit(n)) } else { None }

@@ -37,6 +37,7 @@ struct Process {
     pid: u32,
     since: Timestamp,
     is_stopping: bool,
+    is_frozen: bool,
 }
 
 pub struct SimAgent {
@@ -212,6 +213,20 @@ impl SimAgent {
                         }
                         break;
                     }
+                    Action::Freeze { run } => {
+                        self.freeze(run, true);
+                        if random.chance(5) {
+                            return self.crash();
+                        }
+                        self.note_frozen(run, true);
+                    }
+                    Action::Thaw { run } => {
+                        self.freeze(run, false);
+                        if random.chance(5) {
+                            return self.crash();
+                        }
+                        self.note_frozen(run, false);
+                    }
                     Action::Write(record) => self.write(record),
                 }
             }
@@ -223,6 +238,23 @@ impl SimAgent {
         let fresh_run = self.ids.fresh();
         let moment = Moment { wall: now, mono: mono(now), boot_id: &boot_id, fresh_run };
         self.state.action_for(placement, moment, &mut self.volatile)
+    }
+
+    fn freeze(&mut self, run: RunId, is_frozen: bool) {
+        if let Some(process) = self.alive.get_mut(&run) {
+            process.is_frozen = is_frozen;
+        }
+    }
+
+    fn note_frozen(&mut self, run: RunId, is_frozen: bool) {
+        if let Some(record) = self.state.frozen_record(run, is_frozen) {
+            self.write(record);
+        }
+    }
+
+    /// How many programs are frozen.
+    pub fn frozen(&self) -> usize {
+        self.alive.values().filter(|process| process.is_frozen).count()
     }
 
     fn stop(&mut self, run: RunId, now: Timestamp, truth: &mut Truth) {
@@ -243,7 +275,13 @@ impl SimAgent {
         self.next_pid += 1;
         self.started.insert(run, (self.next_pid, now));
         let placement = self.state.by_run(run).map(|held| held.placement);
-        let process = Process { placement, pid: self.next_pid, since: now, is_stopping: false };
+        let process = Process {
+            placement,
+            pid: self.next_pid,
+            since: now,
+            is_stopping: false,
+            is_frozen: false,
+        };
         self.alive.insert(run, process);
         *truth.executed.entry(run).or_default() += 1;
     }
@@ -262,7 +300,8 @@ impl SimAgent {
             .alive
             .iter()
             .filter(|(run, process)| {
-                process.is_stopping || (!self.is_lasting(**run) && random.chance(30))
+                process.is_stopping
+                    || !process.is_frozen && !self.is_lasting(**run) && random.chance(30)
             })
             .map(|(run, process)| (*run, process.is_stopping))
             .collect();

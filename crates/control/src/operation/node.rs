@@ -94,7 +94,7 @@ impl Control {
             let rests = match placement.desired {
                 Desired::Remove => false,
                 Desired::Stop if is_bound => phase.is_some_and(|p| Phase::SETTLED.contains(&p)),
-                Desired::Run | Desired::Stop => standing == Standing::Settled,
+                Desired::Run | Desired::Pause | Desired::Stop => standing == Standing::Settled,
             };
             left += usize::from(!rests);
         }
@@ -196,7 +196,7 @@ impl Control {
                         else {
                             continue;
                         };
-                        self.apply_stop(tx, &stopped, workload.generation, placement).await?;
+                        self.apply_wish(tx, &stopped, workload.generation, placement).await?;
                         let object = service_object(&workload);
                         for (kind, message) in happened {
                             events.push(self.event(

@@ -39,7 +39,8 @@ pub struct Wakers {
 }
 
 pub(crate) fn register_all(control: &Control, driver: &Driver) {
-    let Wakers { placement, array_fill, service_place, operation, liveness, gc } = control.wakers.clone();
+    let Wakers { placement, array_fill, service_place, operation, liveness, gc } =
+        control.wakers.clone();
     let of = || control.clone();
     driver.register(placement::Placement::new(of()), Duration::from_secs(2), placement);
     driver.register(array_fill::ArrayFill::new(of()), Duration::from_secs(2), array_fill);

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use hostler_base::reconcile::{Pass, Reconciler};
-use hostler_engine::place::{self, Decision, Preemption, Scene};
+use hostler_engine::place::{self, Decision, Preemption};
 use hostler_model::{
     Desired, Error, EventKind, Generation, NewEvent, NodeId, Placement as Record, PlacementId, Run,
     RunId, RunState, TaskEvent, Workload, WorkloadId,
@@ -15,7 +15,7 @@ use hostler_store::Tx;
 use serde::Serialize;
 
 use super::pass;
-use super::scene::{Arrays, Lines, Shapes, by_id};
+use super::scene::{Stage, by_id};
 use crate::{Control, service_object};
 
 pub(super) struct Placement {
@@ -102,21 +102,20 @@ impl Control {
     ) -> Result<Decided, Error> {
         const LOOK: u32 = 1024;
         const LOOKS_MAX: usize = 100_000;
-        let mut scene = self.scene(tx, now).await?;
+        let mut stage = Stage::open(tx, now, &self.config.placement).await?;
+        let nodes = &stage.scene.nodes;
         let mut decided = Decided {
-            names: scene.nodes.iter().map(|node| (node.id, node.name.to_string())).collect(),
+            names: nodes.iter().map(|node| (node.id, node.name.to_string())).collect(),
             ..Decided::default()
         };
-        let (mut arrays, mut shapes) = (Arrays::default(), Shapes::default());
-        let mut lines = Lines::open(tx).await?;
         loop {
-            let tasks = lines.next(tx, now, LOOK).await?;
+            let tasks = stage.next(tx, LOOK).await?;
             if tasks.is_empty() {
                 return Ok(decided);
             }
             decided.report.looked_at += tasks.len();
-            self.enqueue(tx, &mut scene, &mut arrays, &mut shapes, &tasks).await?;
-            let plan = place::place(&mut scene);
+            stage.enqueue(tx, &tasks).await?;
+            let plan = place::place(&mut stage.scene);
             let mut tasks = by_id(tasks);
             for decision in plan.placed {
                 let Some(task) = tasks.remove(&decision.workload_id) else { continue };
@@ -127,7 +126,7 @@ impl Control {
             decided.preempt.extend(plan.preempt);
             let is_enough = decided.report.placed >= self.config.placement_batch
                 || decided.report.looked_at >= LOOKS_MAX;
-            if is_enough || !place::has_room(&scene.nodes) {
+            if is_enough || !place::has_room(&stage.scene.nodes) {
                 return Ok(decided);
             }
         }
@@ -292,24 +291,6 @@ impl Control {
             tx.journal_append(&events, &[]).await?;
         }
         Ok(nodes)
-    }
-
-    /// The scene with this task in its queue, after everything else that waits.
-    pub(crate) async fn scene_with(
-        &self,
-        read: &mut hostler_store::Conn,
-        task: &Workload,
-    ) -> Result<Scene, Error> {
-        const LOOK: u32 = 4096;
-        let now = self.now();
-        let mut scene = self.scene(read, now).await?;
-        let mut tasks = Lines::open(read).await?.next(read, now, LOOK).await?;
-        if !tasks.iter().any(|other| other.id == task.id) {
-            tasks.push(task.clone());
-        }
-        let (mut arrays, mut shapes) = (Arrays::default(), Shapes::default());
-        self.enqueue(read, &mut scene, &mut arrays, &mut shapes, &tasks).await?;
-        Ok(scene)
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use hostler_engine::place::{
-    ArrayRoom, Ask, Gang, Held, Holding, NodeOffer, ProjectShare, Scene, Settings, Shape,
+    ArrayRoom, Ask, Gang, Held, Holding, NodeOffer, ProjectShare, Scene, Settings, Shape, family,
 };
 use hostler_model::{
     ArrayId, Desired, Error, Name, NodeId, ProjectId, Reservation, Strategy, Timestamp, Workload,
@@ -15,24 +15,36 @@ use hostler_model::{
 };
 use hostler_store::{Conn, QueueCursor};
 
-use crate::Control;
-
 /// Shapes that are known already, so that equal tasks share one.
 #[derive(Default)]
-pub(crate) struct Shapes(HashMap<(ProjectId, *const WorkloadSpec, Option<ArrayId>), Arc<Shape>>);
+struct Shapes(HashMap<(ProjectId, usize), KnownShapes>);
+
+/// What was made of one spec, by family. The spec is kept, so that its address stays its own.
+struct KnownShapes {
+    _spec: Arc<WorkloadSpec>,
+    by_family: HashMap<String, Arc<Shape>>,
+}
 
 impl Shapes {
-    pub(crate) fn of(&mut self, task: &Workload, array: Option<&Name>) -> Arc<Shape> {
-        let array_id = task.seat.map(|seat| seat.array);
-        let key = (task.project_id, Arc::as_ptr(&task.spec), array_id);
-        let make = || Arc::new(Shape::of(task.project_id, array.unwrap_or(&task.name), &task.spec));
-        self.0.entry(key).or_insert_with(make).clone()
+    fn of(&mut self, task: &Workload, array: Option<&Name>) -> Arc<Shape> {
+        let name = array.unwrap_or(&task.name);
+        let key = (task.project_id, Arc::as_ptr(&task.spec).addr());
+        let known = self
+            .0
+            .entry(key)
+            .or_insert_with(|| KnownShapes { _spec: task.spec.clone(), by_family: HashMap::new() });
+        if let Some(shape) = known.by_family.get(family(name)) {
+            return shape.clone();
+        }
+        let shape = Arc::new(Shape::of(task.project_id, name, &task.spec));
+        known.by_family.insert(family(name).to_owned(), shape.clone());
+        shape
     }
 }
 
 /// What arrays have to do with placement.
 #[derive(Default)]
-pub(crate) struct Arrays {
+struct Arrays {
     known: BTreeMap<ArrayId, ArrayFacts>,
 }
 
@@ -44,7 +56,7 @@ struct ArrayFacts {
 
 impl Arrays {
     /// Learns of the arrays of these tasks.
-    pub(crate) async fn learn(&mut self, read: &mut Conn, tasks: &[Workload]) -> Result<(), Error> {
+    async fn learn(&mut self, read: &mut Conn, tasks: &[Workload]) -> Result<(), Error> {
         let ids: BTreeSet<ArrayId> = tasks
             .iter()
             .filter_map(|task| task.seat.map(|seat| seat.array))
@@ -83,10 +95,15 @@ impl Arrays {
         self.known.get(&task.seat?.array)
     }
 
-    pub(crate) fn ask(&self, task: &Workload, shapes: &mut Shapes) -> Ask {
+    /// The gang that a task belongs to, and how many it takes.
+    fn gang(&self, task: &Workload) -> Option<(ArrayId, u32)> {
+        Some((task.seat?.array, self.of(task)?.gang_size?))
+    }
+
+    fn ask(&self, task: &Workload, shapes: &mut Shapes) -> Ask {
         let array = self.of(task);
-        let gang = array.and_then(|array| array.gang_size).zip(task.seat).map(|(size, seat)| Gang {
-            id: seat.array,
+        let gang = self.gang(task).zip(task.seat).map(|((id, size), seat)| Gang {
+            id,
             rank: seat.index,
             size,
         });
@@ -104,80 +121,131 @@ impl Arrays {
     }
 }
 
-/// How far each project's queue was read.
-pub(crate) struct Lines(Vec<(ProjectId, Option<QueueCursor>)>);
+/// A scene that is filled from the queue, part by part.
+pub(crate) struct Stage {
+    pub(crate) scene: Scene,
+    arrays: Arrays,
+    shapes: Shapes,
+    /// How far each project's queue was read; those that are read to their end are left out.
+    lines: Vec<(ProjectId, Option<QueueCursor>)>,
+    /// Gangs that were taken whole: what else comes of them was looked at.
+    gangs: BTreeSet<ArrayId>,
+    has_words: bool,
+    has_held: bool,
+    /// The lowest priority that is placed, once it was asked for.
+    lowest: Option<Option<i32>>,
+}
 
-impl Lines {
-    pub(crate) async fn open(read: &mut Conn) -> Result<Lines, Error> {
+impl Stage {
+    /// The fleet, with nothing in the queue yet.
+    pub(crate) async fn open(
+        read: &mut Conn,
+        now: Timestamp,
+        settings: &Settings,
+    ) -> Result<Stage, Error> {
         let projects = read.workload_queue_projects().await?;
-        Ok(Lines(projects.into_iter().map(|project| (project, None)).collect()))
+        Ok(Stage {
+            scene: Scene {
+                now,
+                queue: Vec::new(),
+                nodes: offers(read).await?,
+                projects: shares(read).await?,
+                arrays: BTreeMap::new(),
+                held: Vec::new(),
+                kept: Vec::new(),
+                settings: settings.clone(),
+            },
+            arrays: Arrays::default(),
+            shapes: Shapes::default(),
+            lines: projects.into_iter().map(|project| (project, None)).collect(),
+            gangs: BTreeSet::new(),
+            has_words: false,
+            has_held: false,
+            lowest: None,
+        })
     }
 
-    /// The next tasks of every project's queue; empty when there are no more.
+    /// The next tasks of every project's queue, gangs whole; empty when there are no more.
     pub(crate) async fn next(
         &mut self,
         read: &mut Conn,
-        now: Timestamp,
         look: u32,
     ) -> Result<Vec<Workload>, Error> {
         let mut tasks = Vec::new();
-        let mut open = Vec::new();
-        for (project, cursor) in std::mem::take(&mut self.0) {
-            let read = read.workload_queue(project, now, cursor, look).await?;
-            if read.len() >= look as usize {
-                open.push((project, read.last().map(QueueCursor::of)));
+        while tasks.is_empty() && !self.lines.is_empty() {
+            for (project, cursor) in std::mem::take(&mut self.lines) {
+                let read = read.workload_queue(project, self.scene.now, cursor, look).await?;
+                if read.len() >= look as usize {
+                    self.lines.push((project, read.last().map(QueueCursor::of)));
+                }
+                tasks.extend(read);
             }
-            tasks.extend(read);
+            self.arrays.learn(read, &tasks).await?;
+            self.make_gangs_whole(read, &mut tasks).await?;
+            tasks.retain(|task| task.desired == Desired::Run);
         }
-        self.0 = open;
-        tasks.retain(|task| task.desired == Desired::Run);
         Ok(tasks)
     }
-}
 
-impl Control {
-    /// The fleet, with nothing in the queue yet.
-    pub(crate) async fn scene(&self, read: &mut Conn, now: Timestamp) -> Result<Scene, Error> {
-        Ok(Scene {
-            now,
-            queue: Vec::new(),
-            nodes: offers(read).await?,
-            projects: shares(read).await?,
-            arrays: BTreeMap::new(),
-            held: Vec::new(),
-            kept: Vec::new(),
-            settings: self.config.placement.clone(),
-        })
+    async fn make_gangs_whole(
+        &mut self,
+        read: &mut Conn,
+        tasks: &mut Vec<Workload>,
+    ) -> Result<(), Error> {
+        let Stage { arrays, gangs, scene, .. } = self;
+        tasks.retain(|task| arrays.gang(task).is_none_or(|(id, _)| !gangs.contains(&id)));
+        let mut found: BTreeMap<ArrayId, (u32, u32)> = BTreeMap::new();
+        for (id, size) in tasks.iter().filter_map(|task| arrays.gang(task)) {
+            found.entry(id).or_insert((0, size)).0 += 1;
+        }
+        for (id, (count, size)) in found {
+            gangs.insert(id);
+            if count < size {
+                tasks.retain(|task| task.seat.is_none_or(|seat| seat.array != id));
+                tasks.extend(read.workload_queue_of_array(id, scene.now).await?);
+            }
+        }
+        Ok(())
     }
 
     /// Puts tasks into the scene's queue, and learns what has to be known for them.
     pub(crate) async fn enqueue(
-        &self,
+        &mut self,
         read: &mut Conn,
-        scene: &mut Scene,
-        arrays: &mut Arrays,
-        shapes: &mut Shapes,
         tasks: &[Workload],
     ) -> Result<(), Error> {
-        arrays.learn(read, tasks).await?;
+        self.arrays.learn(read, tasks).await?;
+        let Stage { scene, arrays, shapes, .. } = self;
         scene.queue = tasks.iter().map(|task| arrays.ask(task, shapes)).collect();
         for (id, room) in arrays.rooms() {
             scene.arrays.entry(id).or_insert(room);
         }
-        let is_first = |nodes: &[NodeOffer]| nodes.iter().all(|node| node.tags.is_empty());
-        if scene.queue.iter().any(|ask| needs_counts(ask, &scene.settings)) && is_first(&scene.nodes)
-        {
+        if !self.has_words && scene.queue.iter().any(|ask| needs_counts(ask, &scene.settings)) {
             count_words(read, &mut scene.nodes).await?;
+            self.has_words = true;
         }
-        let settings = &scene.settings;
-        let is_pressing = |ask: &Ask| {
-            ask.shape.priority > 0
-                || scene.now.since(ask.time_ready) >= settings.hold_after.duration()
-        };
-        if scene.held.is_empty() && scene.queue.iter().any(is_pressing) {
-            scene.held = held(read).await?;
+        if !self.has_held && self.is_pressing(read).await? {
+            self.scene.held = held(read).await?;
+            self.has_held = true;
         }
         Ok(())
+    }
+
+    /// Whether somebody has to know what is held: what waited long is kept a place free, and what is more
+    /// urgent than something that is placed may take its room.
+    async fn is_pressing(&mut self, read: &mut Conn) -> Result<bool, Error> {
+        let Scene { queue, settings, now, .. } = &self.scene;
+        let hold_after = settings.hold_after.duration();
+        if queue.iter().any(|ask| now.since(ask.time_ready) >= hold_after) {
+            return Ok(true);
+        }
+        let highest = queue.iter().map(|ask| ask.shape.priority).max();
+        let Some(highest) = highest.filter(|_| settings.is_preempting) else { return Ok(false) };
+        let lowest = match self.lowest {
+            Some(known) => known,
+            None => *self.lowest.insert(read.workload_lowest_placed().await?),
+        };
+        Ok(lowest.is_some_and(|lowest| lowest < highest))
     }
 }
 
@@ -211,7 +279,9 @@ pub(crate) async fn offers(read: &mut Conn) -> Result<Vec<NodeOffer>, Error> {
     }
     for hold in read.placement_particular().await? {
         if let Some(index) = at.get(&hold.node_id) {
-            offers[*index].take(&hold.reservation);
+            let offer = &mut offers[*index];
+            offer.take(&hold.reservation);
+            offer.last_given = offer.last_given.max(hold.time_given);
         }
     }
     for (node, reservation) in read.placement_lasting().await? {
@@ -260,7 +330,7 @@ async fn count_words(read: &mut Conn, nodes: &mut [NodeOffer]) -> Result<(), Err
             *node.tags.entry(placed.project_id).or_default().entry(tag.clone()).or_default() += 1;
         }
         let families = node.families.entry(placed.project_id).or_default();
-        *families.entry(placed.family.to_string()).or_default() += 1;
+        *families.entry(family(&placed.family).to_owned()).or_default() += 1;
     }
     Ok(())
 }

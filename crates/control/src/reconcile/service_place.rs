@@ -106,7 +106,12 @@ impl Control {
         drop(read);
         for service in services {
             let placements = by_service.remove(&service.id).unwrap_or_default();
-            let steps = spread::spread(&wish(&service), &seats(&service, &placements), &mut hosts, settings);
+            let steps = spread::spread(
+                &wish(&service),
+                &seats(&service, &placements),
+                &mut hosts,
+                settings,
+            );
             let is_gone = service.desired == Desired::Remove && placements.is_empty();
             let is_overdue = placements.iter().any(|p| self.is_overdue(p, &hosts));
             if !steps.is_empty() || is_gone || is_overdue {
@@ -261,7 +266,10 @@ impl<'a> Work<'a> {
                 Step::Tell { placement, desired, revision } => {
                     self.report.told += 1;
                     let (desired, revision) = (*desired, *revision);
-                    let told = find(*placement).map(|p| Placement { desired, revision, ..p });
+                    let told = find(*placement).map(|p| {
+                        let reservation = self.reservation(&p);
+                        Placement { desired, revision, reservation, ..p }
+                    });
                     self.told.extend(told);
                 }
                 Step::Leave { placement, why } => {
@@ -277,6 +285,17 @@ impl<'a> Work<'a> {
         }
         self.report.added = self.added.len();
         self.report.released = self.released.len();
+    }
+
+    /// What it holds under the present spec. Which cores and devices are its own does not change while it
+    /// stays where it is.
+    fn reservation(&self, placement: &Placement) -> Reservation {
+        let (asked, held) = (&self.service.spec.resources, &placement.reservation);
+        if held.is_particular() {
+            return held.clone();
+        }
+        let (cores, memory, disk) = (asked.cores, asked.memory, asked.disk);
+        Reservation { cores, memory, disk, ..Reservation::default() }
     }
 
     fn placement(&self, node_id: NodeId, reservation: &Reservation) -> Placement {

@@ -1,5 +1,6 @@
 //! What people can ask for, one file per noun.
 
+mod account;
 mod login;
 mod node;
 mod node_join;
@@ -7,6 +8,7 @@ mod node_reach;
 mod node_workloads;
 mod operation;
 mod project;
+mod queue;
 mod record;
 pub(crate) mod task;
 mod task_control;

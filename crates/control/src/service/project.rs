@@ -1,8 +1,8 @@
 //! Projects.
 
 use hostler_model::{
-    Code, Diagnostic, Error, EventKind, Generation, Limit, Name, ObjectKind, ObjectRef, Page,
-    Project,
+    Code, Diagnostic, Error, EventKind, Generation, Limit, Name, Need, ObjectKind, ObjectRef, Page,
+    Project, Quota, Role, Scope,
 };
 use hostler_store::Update;
 use serde_json::json;
@@ -20,18 +20,21 @@ impl Control {
         Ok(self.store.read().await?.project_list(visible.as_deref(), after, limit).await?)
     }
 
+    /// What `change` leaves out is as for most.
     pub async fn project_create(
         &self,
         cx: &Cx,
         name: Name,
-        description: String,
+        change: ProjectChange,
     ) -> Result<Project, Error> {
-        check_text("/description", &description, 0..=DESCRIPTION_MAX)?;
+        change.look()?;
         let now = self.now();
         let project = Project {
             id: self.ids.fresh(),
             name,
-            description,
+            description: change.description.unwrap_or_default(),
+            quota: change.quota.unwrap_or_default(),
+            weight: change.weight.unwrap_or(1),
             generation: Generation::FIRST,
             time_created: now,
             time_modified: now,
@@ -64,16 +67,27 @@ impl Control {
         }
     }
 
+    /// Weight and quota are what projects have of each other: only somebody above all of them may change
+    /// them.
     pub async fn project_update(
         &self,
         cx: &Cx,
         project: &Project,
-        description: String,
+        change: ProjectChange,
         expected: Generation,
     ) -> Result<Project, Error> {
-        check_text("/description", &description, 0..=DESCRIPTION_MAX)?;
+        change.look()?;
+        let words = change.words();
+        let is_share = change.weight.is_some() || change.quota.is_some();
+        if is_share && !cx.caller.may(Need { role: Role::Admin, scope: Scope::Global }) {
+            return Err(Error::forbidden(
+                "weight and quota of a project are set by an admin of the whole installation",
+            ));
+        }
         let mut changed = project.clone();
-        changed.description = description;
+        changed.description = change.description.unwrap_or(changed.description);
+        changed.weight = change.weight.unwrap_or(changed.weight);
+        changed.quota = change.quota.unwrap_or(changed.quota);
         changed.generation = expected.next();
         changed.time_modified = self.now();
         let object = ObjectRef::new(ObjectKind::Project, project.id, &project.name);
@@ -82,14 +96,18 @@ impl Control {
             Some(project.id),
             &object,
             cx.actor(),
-            "description changed",
+            words,
         );
         let audit = self.audit(
             cx,
             "project.update",
             &object,
             Some(project.id),
-            json!({ "description": changed.description }),
+            json!({
+                "description": changed.description,
+                "weight": changed.weight,
+                "quota": changed.quota,
+            }),
         );
         let (changed_ref, event, audit) = (&changed, &event, &audit);
         self.store
@@ -106,6 +124,7 @@ impl Control {
                 })
             })
             .await?;
+        self.wakers.placement.wake();
         self.feed.ring();
         Ok(changed)
     }
@@ -148,6 +167,39 @@ impl Control {
 }
 
 const DESCRIPTION_MAX: usize = 1000;
+const WEIGHT_MAX: u32 = 1_000_000;
+
+/// What is to be otherwise about a project; what is absent stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProjectChange {
+    pub description: Option<String>,
+    pub weight: Option<u32>,
+    pub quota: Option<Quota>,
+}
+
+impl ProjectChange {
+    fn look(&self) -> Result<(), Error> {
+        if let Some(description) = &self.description {
+            check_text("/description", description, 0..=DESCRIPTION_MAX)?;
+        }
+        if self.weight.is_some_and(|weight| !(1..=WEIGHT_MAX).contains(&weight)) {
+            let text = format!("a weight is a whole number from 1 to {WEIGHT_MAX}");
+            return Err(Error::invalid(vec![Diagnostic::new("/weight", text)]));
+        }
+        Ok(())
+    }
+
+    fn words(&self) -> String {
+        let parts = [
+            ("description", self.description.is_some()),
+            ("weight", self.weight.is_some()),
+            ("quota", self.quota.is_some()),
+        ];
+        let said: Vec<&str> =
+            parts.iter().filter(|(_, is_there)| *is_there).map(|(word, _)| *word).collect();
+        format!("{} changed", if said.is_empty() { "nothing".to_owned() } else { said.join(", ") })
+    }
+}
 
 /// What people write about things has a length; the same as in `api`.
 pub(super) fn check_text(

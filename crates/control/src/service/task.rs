@@ -146,8 +146,7 @@ impl Control {
                             })
                             .collect();
                         let detail = json!({ "grace": grace });
-                        let audit =
-                            self.audit(cx, "task.kill", &object, Some(project.id), detail);
+                        let audit = self.audit(cx, "task.kill", &object, Some(project.id), detail);
                         tx.journal_append(&events, &[audit]).await?;
                     }
                     let further = self.follow_ends(tx, moved).await?;
@@ -324,20 +323,5 @@ impl Names {
             .map_or_else(|| "(removed)".to_owned(), |p| p.name.to_string());
         self.principals.insert(id, name.clone());
         Ok(name)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_made_of_the_program() {
-        let id = WorkloadId::from_uuid("0192f3c4-0000-7000-8000-0123456789ab".parse().unwrap());
-        let name = |program: &str| made_name(&[program.to_owned()], id).to_string();
-        assert_eq!(name("/usr/bin/Sleep"), "sleep-bd2fp2d410");
-        assert!(name("./-weird_näme-.sh").starts_with("weirdnme-sh-"));
-        assert!(name("/").starts_with("task-"));
-        assert!(name(&"x".repeat(200)).len() <= 63);
     }
 }

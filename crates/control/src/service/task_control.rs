@@ -14,7 +14,8 @@ use crate::ends::Moved;
 use crate::{ArrayDetail, Control, Cx, TaskDetail};
 
 impl Control {
-    /// Freezes a task on its node, or one that waits as soon as it is there.
+    /// Freezes a task on its node; one that waits is held back. What is lost can be asked too: a frozen run
+    /// does not end by itself, so its node, should it come back, has to hear that it may go on.
     pub async fn task_pause(
         &self,
         cx: &Cx,
@@ -58,7 +59,8 @@ impl Control {
                     let Some(task) = tx.workload_get(id).await? else {
                         return Err(Error::not_found("task", id));
                     };
-                    if task.state.is_settled() || task.desired == Desired::Stop {
+                    let is_lost = task.state.kind() == TaskStateKind::Lost;
+                    if task.state.is_settled() && !is_lost || task.desired == Desired::Stop {
                         return Err(Error::conflict(
                             format!("the task is {}", standing(&task)),
                             "only what waits or runs can be paused and resumed",
@@ -71,9 +73,9 @@ impl Control {
                         Some(placement) => tx.placement_get(placement).await?,
                         None => None,
                     };
-                    let placement = placement.filter(|p| !p.is_released).map(|p| {
-                        hostler_model::Placement { desired, time_modified: now, ..p }
-                    });
+                    let placement = placement
+                        .filter(|p| !p.is_released)
+                        .map(|p| hostler_model::Placement { desired, time_modified: now, ..p });
                     let changed = Workload { desired, time_modified: now, ..task.clone() };
                     let node = self.apply_wish(tx, &changed, task.generation, placement).await?;
                     let kind = EventKind::TaskPauseRequested;
@@ -251,7 +253,7 @@ impl Control {
         id: hostler_model::ArrayId,
         grace: Option<Span>,
     ) -> Result<(), Error> {
-        let limit = Limit::MAX;
+        let limit = Limit::LARGEST;
         let mut after: Option<String> = None;
         loop {
             let filter = WorkloadFilter {
@@ -308,6 +310,7 @@ async fn array_detail(
             if standing.array.is_stopped { TaskStateKind::Killed } else { TaskStateKind::Pending };
         *counts.entry(state.label().to_owned()).or_default() += unmade;
     }
-    let created_by = super::task::Names::default().principal(read, standing.array.created_by).await?;
+    let created_by =
+        super::task::Names::default().principal(read, standing.array.created_by).await?;
     Ok(ArrayDetail { standing, counts, project: project.name.clone(), created_by })
 }

@@ -1,6 +1,6 @@
 //! Why a task is where it is: every reason, for every node, and what would help.
 
-use hostler_engine::place::{self, QueueReason};
+use hostler_engine::place::QueueReason;
 use hostler_model::{Desired, Error, NodeState, Project, TaskState, Workload};
 use hostler_store::Conn;
 
@@ -37,56 +37,36 @@ impl Control {
         if task.desired == Desired::Pause {
             before.push("it is held back: it was paused before it was placed".to_owned());
         }
-        let scene = self.scene_with(read, task).await?;
-        let offers = scene.nodes.clone();
-        let explained = place::explain(scene, task.id);
-        let (decision, queue, reasons) = match explained {
-            Some(explained) => (explained.decision, explained.queue, explained.nodes),
-            None => (None, Vec::new(), Vec::new()),
-        };
+        let waiting = self.waiting(read, Some(task)).await?;
+        let offers = &waiting.offers;
+        let explained = waiting.explain(task).unwrap_or_default();
         let nodes: Vec<NodeExplanation> = offers
             .iter()
             .map(|offer| NodeExplanation {
                 node: offer.name.clone(),
                 labels: offer.labels.clone(),
-                reasons: reasons
+                reasons: explained
+                    .nodes
                     .iter()
                     .find(|(id, _, _)| *id == offer.id)
                     .map(|(_, _, reasons)| reasons.iter().map(ToString::to_string).collect())
                     .unwrap_or_default(),
             })
             .collect();
-        let is_hopeless = !reasons.is_empty()
-            && reasons.iter().all(|(_, _, found)| found.iter().any(|r| !r.is_passing()));
-        let fitting = reasons.iter().filter(|(_, _, found)| found.is_empty()).count();
-        let summary = if let Some(first) = before.first() {
-            first.clone()
-        } else if offers.is_empty() {
-            "there is no node".to_owned()
-        } else if let Some(decision) = &decision {
-            let name = offers.iter().find(|offer| offer.id == decision.node_id);
-            let name = name.map(|offer| offer.name.to_string()).unwrap_or_default();
-            format!("it goes to node `{name}` in a moment")
-        } else if let Some(reason) = queue.first().filter(|_| fitting > 0) {
-            reason.to_string()
-        } else if is_hopeless {
-            format!("none of {} nodes can ever run it as it is", offers.len())
-        } else {
-            format!("none of {} nodes can run it now", offers.len())
-        };
+        let summary = before.first().cloned().unwrap_or_else(|| explained.summary());
         let mut hints: Vec<String> = before.into_iter().skip(1).collect();
-        hints.extend(queue.iter().map(ToString::to_string).filter(|text| *text != summary));
+        hints.extend(
+            explained.queue.iter().map(ToString::to_string).filter(|text| *text != summary),
+        );
         if offers.is_empty() {
             hints.push("add a node: `hostler node token create`, then run the command it prints on the machine".to_owned());
-        } else if is_hopeless {
+        } else if explained.is_hopeless() {
             hints.push(
                 "ask for less, or for other labels or another node, or add a node that fits"
                     .to_owned(),
             );
-        } else if decision.is_none() {
-            hints.push(
-                "it starts by itself when one of the passing reasons goes away".to_owned(),
-            );
+        } else if explained.decision.is_none() {
+            hints.push("it starts by itself when one of the passing reasons goes away".to_owned());
         }
         if offers.iter().any(|node| node.cordon.is_some() && node.state == NodeState::Online) {
             hints.push(
@@ -121,9 +101,7 @@ async fn settled(read: &mut Conn, task: &Workload) -> Result<(String, Vec<String
     let logs = format!("`hostler task logs {name}` shows what it said");
     Ok(match &task.state {
         TaskState::Pending => (String::new(), Vec::new()),
-        TaskState::PendingApproval => {
-            ("it waits for somebody to agree".to_owned(), Vec::new())
-        }
+        TaskState::PendingApproval => ("it waits for somebody to agree".to_owned(), Vec::new()),
         TaskState::Rejected { why, .. } => (format!("it was rejected: {why}"), Vec::new()),
         TaskState::Assigning { placement } => {
             let node = match read.placement_get(*placement).await? {

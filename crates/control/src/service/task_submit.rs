@@ -110,7 +110,9 @@ impl Control {
         let id: ArrayId = self.ids.fresh();
         let name = new.name.unwrap_or_else(|| made_name(&new.spec.command, id.uuid().as_u128()));
         if name.as_str().len() > ARRAY_NAME_MAX {
-            let text = format!("an array's name has at most {ARRAY_NAME_MAX} characters: its tasks add their index");
+            let text = format!(
+                "an array's name has at most {ARRAY_NAME_MAX} characters: its tasks add their index"
+            );
             return Err(Error::invalid(vec![Diagnostic::new("/name", text)]));
         }
         let array = TaskArray {
@@ -185,8 +187,7 @@ impl Control {
 
     fn workload(&self, cx: &Cx, project: &Project, task: NewTask, now: Timestamp) -> Workload {
         let id: WorkloadId = self.ids.fresh();
-        let name =
-            task.name.unwrap_or_else(|| made_name(&task.spec.command, id.uuid().as_u128()));
+        let name = task.name.unwrap_or_else(|| made_name(&task.spec.command, id.uuid().as_u128()));
         let ready = ready_time(&task.spec, now);
         Workload {
             id,
@@ -344,15 +345,24 @@ async fn check_quota(tx: &mut Tx<'_>, project: &Project, more: u64) -> Result<()
     }
     Err(Error::new(
         Code::QuotaExceeded,
-        format!("the project may have {quota} tasks that wait or run; it has {open}, and this is {more} more"),
+        format!(
+            "the project may have {quota} tasks that wait or run; it has {open}, and this is {more} more"
+        ),
         "wait until some have ended, or ask for a larger quota",
     ))
 }
 
 /// What a task waits for, and how that stands.
 enum Other {
-    Task { id: WorkloadId, state: TaskStateKind },
-    Array { id: ArrayId, is_over: bool, is_good: bool },
+    Task {
+        id: WorkloadId,
+        state: TaskStateKind,
+    },
+    Array {
+        id: ArrayId,
+        is_over: bool,
+        is_good: bool,
+    },
     /// Made in the same batch.
     Sibling(WorkloadId),
 }
@@ -376,11 +386,9 @@ async fn resolve(
         _ => None,
     };
     match array.filter(|standing| standing.array.project_id == project.id) {
-        Some(ArrayStanding { array, unsettled, unsuccessful, .. }) => Ok(Other::Array {
-            id: array.id,
-            is_over: unsettled == 0,
-            is_good: unsuccessful == 0,
-        }),
+        Some(ArrayStanding { array, unsettled, unsuccessful, .. }) => {
+            Ok(Other::Array { id: array.id, is_over: unsettled == 0, is_good: unsuccessful == 0 })
+        }
         None => {
             let text = format!("there is no task or array `{}` in the project", after.task);
             Err(Error::invalid(vec![Diagnostic::new(at, text)]))
@@ -425,7 +433,8 @@ pub(crate) async fn wait_for_others(
             match over {
                 Some(is_good) if is_met(after.on, is_good) => {}
                 Some(_) => {
-                    let text = format!("`{}` has ended already, but not with `{}`", after.task, after.on);
+                    let text =
+                        format!("`{}` has ended already, but not with `{}`", after.task, after.on);
                     return Err(Error::invalid(vec![Diagnostic::new(at, text)]));
                 }
                 None => {
@@ -473,4 +482,20 @@ fn made_name(command: &[String], random: u128) -> Name {
         bits >>= 5;
     }
     format!("{stem}-{suffix}").parse().expect("letters, digits and dashes within 63 make a name")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_of_the_program() {
+        let id = WorkloadId::from_uuid("0192f3c4-0000-7000-8000-0123456789ab".parse().unwrap());
+        let name =
+            |program: &str| made_name(&[program.to_owned()], id.uuid().as_u128()).to_string();
+        assert_eq!(name("/usr/bin/Sleep"), "sleep-bd2fp2d410");
+        assert!(name("./-weird_näme-.sh").starts_with("weirdnme-sh-"));
+        assert!(name("/").starts_with("task-"));
+        assert!(name(&"x".repeat(200)).len() <= 63);
+    }
 }

@@ -175,7 +175,9 @@ impl Control {
                     return Ok(false);
                 }
                 Desired::Run => service.revision = service.revision.next(),
-                Desired::Stop | Desired::Remove => service.desired = Desired::Run,
+                Desired::Pause | Desired::Stop | Desired::Remove => {
+                    service.desired = Desired::Run;
+                }
             }
             Ok(true)
         })

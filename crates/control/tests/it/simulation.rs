@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use hostler_control::NewTask;
 use hostler_model::{
-    Cores, Desired, Exit, ExitReason, Generation, PlacementId, RunId, RunState, TaskState,
+    Code, Cores, Desired, Exit, ExitReason, Generation, PlacementId, RunId, RunState, TaskState,
     TaskStateKind, WorkloadId, WorkloadSpec,
 };
 use hostler_testkit::{Random, SimAgent, Truth, World};
@@ -82,6 +82,7 @@ impl Sim {
             52..58 => self.ask_of_service().await,
             58..60 => self.remove_service().await,
             60..63 => self.cordon(which).await,
+            63..69 => self.pause().await,
             _ => {}
         }
         if self.random.chance(60) {
@@ -147,6 +148,35 @@ impl Sim {
             .expect("kill");
     }
 
+    /// Freezes a task, or lets one go on.
+    async fn pause(&mut self) {
+        if self.tasks.is_empty() {
+            return;
+        }
+        let which = usize::try_from(self.random.below(self.tasks.len() as u64)).unwrap();
+        let (cx, project, id) =
+            (&self.world.cx, &self.world.project, self.tasks[which].to_string());
+        let control = &self.world.control;
+        let outcome = match self.random.chance(60) {
+            true => control.task_pause(cx, project, &id).await,
+            false => control.task_resume(cx, project, &id).await,
+        };
+        if let Err(e) = outcome {
+            assert_eq!(e.code, Code::Conflict, "{e}");
+        }
+    }
+
+    /// Lets everything go on that does not end otherwise.
+    async fn resume_all(&mut self) {
+        for id in &self.tasks {
+            let (cx, project) = (&self.world.cx, &self.world.project);
+            let outcome = self.world.control.task_resume(cx, project, &id.to_string()).await;
+            if let Err(e) = outcome {
+                assert_eq!(e.code, Code::Conflict, "{e}");
+            }
+        }
+    }
+
     async fn check(&mut self) {
         for (run, times) in &self.truth.executed {
             assert_eq!(*times, 1, "run {run} was executed {times} times");
@@ -179,6 +209,7 @@ impl Sim {
     async fn heal(&mut self) {
         self.world.restart_server().await;
         self.uncordon_all().await;
+        self.resume_all().await;
         for round in 0..400 {
             let now = self.world.now();
             self.world.control.place_pending().await.expect("placement");
@@ -204,6 +235,8 @@ impl Sim {
             self.housekeep().await;
             self.check().await;
             if round % 3 == 2 && self.is_settled().await {
+                let frozen: usize = self.agents.iter().map(SimAgent::frozen).sum();
+                assert_eq!(frozen, 0, "something is frozen though nothing is paused");
                 return;
             }
         }

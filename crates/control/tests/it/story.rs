@@ -94,7 +94,7 @@ async fn the_same_key_makes_one_task_and_another_body_is_refused() {
     assert_eq!(refused.code, Code::KeyReused);
     let all = world
         .control
-        .task_list(&world.cx, &world.project, &[], None, hostler_model::Limit::DEFAULT)
+        .task_list(&world.cx, &world.project, &[], None, None, hostler_model::Limit::DEFAULT)
         .await
         .unwrap();
     assert_eq!(all.items.len(), 1);

@@ -23,8 +23,7 @@ pub struct Shape {
     pub priority: i32,
     /// What others may want to be together with, or apart from.
     pub tags: Vec<String>,
-    /// What the strategy `spread` spreads: workloads of the same project and family. An array's name,
-    /// or the name's stem.
+    /// What the strategy `spread` spreads: workloads of the same project and family; see [`family`].
     pub family: String,
     /// When it is stopped at the latest, counted from its start.
     pub timeout: Option<Span>,
@@ -32,15 +31,28 @@ pub struct Shape {
     pub needs_engine: bool,
 }
 
+/// The family that a workload, or an array, of this name belongs to: its stem, without a last part that has
+/// a number in it.
+pub fn family(name: &Name) -> &str {
+    let name = name.as_str();
+    match name.rsplit_once('-') {
+        Some((stem, last)) if !stem.is_empty() && last.contains(|c: char| c.is_ascii_digit()) => {
+            stem
+        }
+        _ => name,
+    }
+}
+
 impl Shape {
-    pub fn of(project: ProjectId, family: &Name, spec: &WorkloadSpec) -> Shape {
+    /// `name` is that of the workload, or of its array.
+    pub fn of(project: ProjectId, name: &Name, spec: &WorkloadSpec) -> Shape {
         Shape {
             project,
             resources: spec.resources.clone(),
             rules: spec.placement.clone(),
             priority: spec.queue.priority,
             tags: spec.tags.clone(),
-            family: family.as_str().to_owned(),
+            family: family(name).to_owned(),
             timeout: spec.timeout,
             needs_engine: spec.runtime == Runtime::Container,
         }

@@ -3,19 +3,23 @@
 //! The answer is found by deciding: a pass is made over the scene, and what then speaks against a node
 //! is what really kept the task from it, including what went to others before it.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 
-use hostler_model::{AfterCondition, ArrayId, Bytes, Cores, Name, NodeId, Timestamp, WorkloadId};
+use hostler_model::{
+    AfterCondition, ArrayId, Bytes, Cores, Name, NodeId, ProjectId, Timestamp, WorkloadId,
+};
 
 use super::ask::{ArrayRoom, Holding, ProjectShare, cores_limit, gpus_limit};
 use super::queue::{Shares, dominant_share};
 use super::{Ask, Decision, NodeOffer, Plan, Reason, Scene, place, reasons};
 
 /// Why a task waits, or where it goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
-    /// It goes there as soon as the next pass is made.
-    pub decision: Option<Decision>,
+    /// It goes there, to the node of this name, as soon as the next pass is made.
+    pub decision: Option<(Name, Decision)>,
     /// What keeps it back wherever there is room.
     pub queue: Vec<QueueReason>,
     /// For every node, what speaks against it.
@@ -154,40 +158,162 @@ impl fmt::Display for QueueReason {
     }
 }
 
-/// Why a task of the scene's queue waits; none when it is not in it. `name_of` knows what others are called.
+/// What a pass over a scene comes to, for whoever asks why.
+#[derive(Clone, Debug)]
+pub struct Outlook {
+    /// As it is after the pass.
+    scene: Scene,
+    plan: Plan,
+    /// What projects held before it.
+    projects: BTreeMap<ProjectId, ProjectShare>,
+}
+
+impl Outlook {
+    pub fn of(mut scene: Scene) -> Outlook {
+        let projects = scene.projects.clone();
+        let plan = place(&mut scene);
+        Outlook { scene, plan, projects }
+    }
+
+    /// What a project holds now.
+    pub fn share(&self, project: ProjectId) -> ProjectShare {
+        self.projects.get(&project).cloned().unwrap_or_default()
+    }
+
+    /// Projects by whose turn it is first at equal priority.
+    pub fn turn(&self, project: ProjectId) -> f64 {
+        let total = Shares::new(&self.projects, &self.scene.nodes).total();
+        dominant_share(&self.share(project), total)
+    }
+
+    /// What waits in each project, in the order in which it is looked at.
+    pub fn lines(&self) -> BTreeMap<ProjectId, Vec<&Ask>> {
+        let mut lines: BTreeMap<ProjectId, Vec<&Ask>> = BTreeMap::new();
+        for ask in &self.scene.queue {
+            lines.entry(ask.shape.project).or_default().push(ask);
+        }
+        for line in lines.values_mut() {
+            line.sort_by_key(|ask| (Reverse(ask.shape.priority), ask.time_ready, ask.workload_id));
+        }
+        lines
+    }
+
+    /// Why a task of the queue waits; none when it is not in it. `name_of` knows what others are called.
+    pub fn explain(
+        &self,
+        workload_id: WorkloadId,
+        name_of: impl Fn(WorkloadId) -> Option<String>,
+    ) -> Option<Explanation> {
+        let Outlook { scene, plan, .. } = self;
+        let ask = scene.queue.iter().find(|ask| ask.workload_id == workload_id)?;
+        let decision = plan.placed.iter().find(|decision| decision.workload_id == workload_id);
+        if let Some(decision) = decision.cloned() {
+            let node = scene.nodes.iter().find(|node| node.id == decision.node_id);
+            let decision = node.map(|node| (node.name.clone(), decision));
+            return Some(Explanation { decision, queue: Vec::new(), nodes: Vec::new() });
+        }
+        let against = |node: &NodeOffer| {
+            let found = reasons(&ask.shape, node);
+            let hold = plan.holds.iter().find(|hold| hold.node_id == node.id);
+            match hold.filter(|hold| !is_for(ask, hold.workload_id, scene)) {
+                Some(hold) if found.is_empty() => {
+                    let holder = hold.workload_id;
+                    let task = name_of(holder).unwrap_or_else(|| holder.to_string());
+                    vec![Reason::HeldFor { task, expected: hold.expected }]
+                }
+                _ => found,
+            }
+        };
+        let nodes: Vec<_> =
+            scene.nodes.iter().map(|node| (node.id, node.name.clone(), against(node))).collect();
+        let fitting = nodes.iter().filter(|(_, _, reasons)| reasons.is_empty()).count();
+        let mut queue = Vec::new();
+        about_limits(scene, ask, &mut queue);
+        about_gang(scene, ask, fitting, &mut queue);
+        about_room(scene, plan, ask, &mut queue);
+        queue.extend(self.behind(ask));
+        Some(Explanation { decision: None, queue, nodes })
+    }
+
+    /// How many come before it at the beginning of the pass.
+    fn behind(&self, ask: &Ask) -> Option<QueueReason> {
+        let total = Shares::new(&self.projects, &self.scene.nodes).total();
+        let none = ProjectShare::default();
+        let share = |ask: &Ask| {
+            dominant_share(self.projects.get(&ask.shape.project).unwrap_or(&none), total)
+        };
+        let (priority, project, own) = (ask.shape.priority, ask.shape.project, share(ask));
+        let (mut higher, mut fairer, mut older) = (0, 0, 0);
+        for other in &self.scene.queue {
+            let is_older =
+                (other.time_ready, other.workload_id) < (ask.time_ready, ask.workload_id);
+            if other.shape.priority > priority {
+                higher += 1;
+            } else if other.shape.priority < priority {
+            } else if other.shape.project != project && share(other) < own {
+                fairer += 1;
+            } else if is_older && (other.shape.project == project || share(other) <= own) {
+                older += 1;
+            }
+        }
+        (higher + fairer + older > 0).then_some(QueueReason::Behind { higher, fairer, older })
+    }
+}
+
+/// Why a task of the scene's queue waits; see [`Outlook::explain`].
 pub fn explain(
-    mut scene: Scene,
+    scene: Scene,
     workload_id: WorkloadId,
     name_of: impl Fn(WorkloadId) -> Option<String>,
 ) -> Option<Explanation> {
-    let ask = scene.queue.iter().find(|ask| ask.workload_id == workload_id)?.clone();
-    let behind = behind(&scene, &ask);
-    let plan = place(&mut scene);
-    let decision = plan.placed.iter().find(|decision| decision.workload_id == workload_id).cloned();
-    if decision.is_some() {
-        return Some(Explanation { decision, queue: Vec::new(), nodes: Vec::new() });
+    Outlook::of(scene).explain(workload_id, name_of)
+}
+
+impl Explanation {
+    /// Nodes that would take it.
+    pub fn fitting(&self) -> usize {
+        self.nodes.iter().filter(|(_, _, reasons)| reasons.is_empty()).count()
     }
-    let against = |node: &NodeOffer| {
-        let found = reasons(&ask.shape, node);
-        let hold = plan.holds.iter().find(|hold| hold.node_id == node.id);
-        match hold.filter(|hold| !is_for(&ask, hold.workload_id, &scene)) {
-            Some(hold) if found.is_empty() => {
-                let holder = hold.workload_id;
-                let task = name_of(holder).unwrap_or_else(|| holder.to_string());
-                vec![Reason::HeldFor { task, expected: hold.expected }]
-            }
-            _ => found,
+
+    /// Whether no node can ever take it as it is.
+    pub fn is_hopeless(&self) -> bool {
+        let never = |found: &[Reason]| found.iter().any(|reason| !reason.is_passing());
+        !self.nodes.is_empty() && self.nodes.iter().all(|(_, _, found)| never(found))
+    }
+
+    /// The answer in one sentence.
+    pub fn summary(&self) -> String {
+        let count = self.nodes.len();
+        match (&self.decision, self.queue.first()) {
+            (Some((node, _)), _) => format!("it goes to node `{node}` in a moment"),
+            _ if count == 0 => "there is no node".to_owned(),
+            (None, Some(reason)) if self.fitting() > 0 => reason.to_string(),
+            _ if self.is_hopeless() => format!("none of {count} nodes can ever run it as it is"),
+            _ => format!("none of {count} nodes can run it now"),
         }
-    };
-    let nodes: Vec<_> =
-        scene.nodes.iter().map(|node| (node.id, node.name.clone(), against(node))).collect();
-    let fitting = nodes.iter().filter(|(_, _, reasons)| reasons.is_empty()).count();
-    let mut queue = Vec::new();
-    about_limits(&scene, &ask, &mut queue);
-    about_gang(&scene, &ask, fitting, &mut queue);
-    about_room(&scene, &plan, &ask, &mut queue);
-    queue.extend(behind);
-    Some(Explanation { decision: None, queue, nodes })
+    }
+
+    /// The first thing that keeps it waiting: in the queue, or else on most nodes.
+    pub fn first_reason(&self) -> String {
+        let is_limit = |reason: &&QueueReason| !matches!(reason, QueueReason::Behind { .. });
+        if let Some(reason) = self.queue.iter().find(is_limit) {
+            return reason.to_string();
+        }
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for (_, _, found) in &self.nodes {
+            if let Some(first) = found.first() {
+                *counts.entry(first.to_string()).or_default() += 1;
+            }
+        }
+        let common = counts.into_iter().max_by_key(|(text, count)| (*count, Reverse(text.clone())));
+        match common.filter(|_| self.fitting() == 0) {
+            Some((text, count)) if count < self.nodes.len() => {
+                format!("{}; on most: {text}", self.summary())
+            }
+            Some((text, _)) => format!("{}: {text}", self.summary()),
+            None => self.summary(),
+        }
+    }
 }
 
 /// Whether a hold is for the ask, or for the gang it is part of.
@@ -264,26 +390,4 @@ fn about_room(scene: &Scene, plan: &Plan, ask: &Ask, queue: &mut Vec<QueueReason
             queue.push(QueueReason::KeptFor { node: node.name.clone(), expected: hold.expected });
         }
     }
-}
-
-/// How many come before it at the beginning of the pass.
-fn behind(scene: &Scene, ask: &Ask) -> Option<QueueReason> {
-    let total = Shares::new(&scene.projects, &scene.nodes).total();
-    let none = ProjectShare::default();
-    let share =
-        |ask: &Ask| dominant_share(scene.projects.get(&ask.shape.project).unwrap_or(&none), total);
-    let (priority, project, own) = (ask.shape.priority, ask.shape.project, share(ask));
-    let (mut higher, mut fairer, mut older) = (0, 0, 0);
-    for other in &scene.queue {
-        let is_older = (other.time_ready, other.workload_id) < (ask.time_ready, ask.workload_id);
-        if other.shape.priority > priority {
-            higher += 1;
-        } else if other.shape.priority < priority {
-        } else if other.shape.project != project && share(other) < own {
-            fairer += 1;
-        } else if is_older && (other.shape.project == project || share(other) <= own) {
-            older += 1;
-        }
-    }
-    (higher + fairer + older > 0).then_some(QueueReason::Behind { higher, fairer, older })
 }

@@ -35,9 +35,11 @@ mod queue;
 mod reason;
 mod rules;
 
-pub use ask::{ArrayRoom, Ask, Gang, Held, Holding, Kept, ProjectShare, Scene, Settings, Shape};
+pub use ask::{
+    ArrayRoom, Ask, Gang, Held, Holding, Kept, ProjectShare, Scene, Settings, Shape, family,
+};
 pub use devices::reserve;
-pub use explain::{Explanation, QueueReason, explain};
+pub use explain::{Explanation, Outlook, QueueReason, explain};
 pub use offer::{About, Amounts, Counts, GpuOffer, NodeOffer, NumaOffer, Observed};
 pub use pass::place;
 pub use reason::{GpuRoom, GpuTrouble, NumaAsk, NumaRoom, Reason, reasons};

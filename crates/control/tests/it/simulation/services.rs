@@ -161,7 +161,7 @@ impl Sim {
                 (Desired::Run, Mode::Forever) => phase == Some((Phase::Running, 1)),
                 (Desired::Run, _) => phase == Some((Phase::Completed, 0)),
                 (Desired::Stop, _) => phase == Some((Phase::Stopped, 0)),
-                (Desired::Remove, _) => false,
+                (Desired::Pause | Desired::Remove, _) => false,
             };
         let state = status.map(|status| status.phase);
         (!is_right).then(|| {
