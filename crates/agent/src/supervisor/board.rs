@@ -35,7 +35,9 @@ pub(crate) struct LiveRun {
 impl LiveRun {
     fn of(run: RunId, held: &HeldRun) -> LiveRun {
         let (pid, since) = match &held.local {
-            Local::Running { pid, since } => (Some(*pid), Some(*since)),
+            Local::Running { pid, since } | Local::Paused { pid, since } => {
+                (Some(*pid), Some(*since))
+            }
             _ => (None, None),
         };
         LiveRun { run, number: held.origin.map_or(0, |origin| origin.number), pid, since }

@@ -44,6 +44,8 @@ pub(super) struct Batch {
     pub(super) observed: BTreeSet<RunId>,
     pub(super) forgotten: Vec<(RunId, Timestamp)>,
     pub(super) stops: Vec<(RunId, StopSignal, Span)>,
+    /// Runs to be frozen, or to be let go on.
+    pub(super) pauses: Vec<(RunId, bool)>,
     pub(super) examine: Vec<(RunId, Duration)>,
     pub(super) delays: Vec<(RunId, Duration)>,
     pub(super) taken: Vec<(oneshot::Sender<Taken>, Taken)>,
@@ -60,11 +62,12 @@ pub(super) struct Batch {
 impl Batch {
     /// Whether anybody or anything but runs that are to start waits for it.
     fn is_waited_for(&self) -> bool {
-        let Batch { taken, opened, commanded, stops, examine, delays, .. } = self;
+        let Batch { taken, opened, commanded, stops, pauses, examine, delays, .. } = self;
         !(taken.is_empty()
             && opened.is_empty()
             && commanded.is_empty()
             && stops.is_empty()
+            && pauses.is_empty()
             && examine.is_empty()
             && delays.is_empty())
     }
@@ -80,6 +83,7 @@ fn may_be_late(record: &Record, state: &AgentState) -> bool {
         Record::Launched { .. }
         | Record::Accepted { .. }
         | Record::Starting { .. }
+        | Record::Freezing { .. }
         | Record::Fired { .. }
         | Record::Commanded { .. }
         | Record::GaveUp { .. }
@@ -138,6 +142,7 @@ impl Owner {
             self.outbox.remove(run);
             self.pending.remove(run);
             self.stopping.remove(&run);
+            self.pauses.forget(run);
             self.disowned.remove(&run);
             self.services.condemned.remove(&run);
             self.retention.keep(run, time);
@@ -157,6 +162,9 @@ impl Owner {
         self.retention.sweep(self.clock.now());
         for (run, signal, grace) in batch.stops {
             self.ask_to_stop(run, signal, grace);
+        }
+        for (run, is_frozen) in batch.pauses {
+            self.ask_to_freeze(run, is_frozen);
         }
         for (run, delay) in batch.examine {
             self.examine(run, delay);

@@ -26,6 +26,7 @@ mod board;
 mod checks;
 mod commit;
 mod owner;
+mod pausing;
 mod recover;
 mod retain;
 mod services;

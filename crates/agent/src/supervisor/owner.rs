@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::checks::Checks;
 pub(super) use super::commit::Batch;
+use super::pausing::Pauses;
 use super::retain::Retention;
 use super::services::Services;
 use super::starts::Starts;
@@ -25,7 +26,9 @@ use super::{Board, Input, Outbox, Parts, Pending};
 use crate::config::OnStop;
 use crate::health::HealthEvent;
 use crate::ledger::{Stopped, Writer};
-use crate::runner::{RecoveredState, RunExited, Runner, StartError, Started, StopError};
+use crate::runner::{
+    PauseError, RecoveredState, RunExited, Runner, StartError, Started, StopError,
+};
 use crate::status::Status;
 
 /// The most events that share one write.
@@ -63,6 +66,7 @@ pub(super) struct Owner {
     pub(super) sync_by: Option<Duration>,
     /// Runs that were asked to stop, and at which generation of their assignment.
     pub(super) stopping: HashMap<RunId, Generation>,
+    pub(super) pauses: Pauses,
     /// Runs that live but that the server does not know; they are forgotten when they end.
     pub(super) disowned: HashSet<RunId>,
     /// Everything is being stopped with the agent: nothing is started any more.
@@ -76,6 +80,8 @@ pub(super) enum Done {
     Due(RunId),
     Examined(RunId, io::Result<Option<RecoveredState>>),
     StopAsked(RunId, Result<(), StopError>),
+    /// Frozen, or not any more.
+    Frozen(RunId, bool, Result<(), PauseError>),
     Nothing,
 }
 
@@ -125,6 +131,7 @@ impl Owner {
             held_back: Batch::default(),
             sync_by: None,
             stopping: HashMap::new(),
+            pauses: Pauses::default(),
             disowned: HashSet::new(),
             is_draining: false,
         }
@@ -261,6 +268,9 @@ impl Owner {
                 Event::Done(Done::Examined(run, found)) => {
                     self.take_finding(run, found, &mut batch);
                 }
+                Event::Done(Done::Frozen(run, is_frozen, outcome)) => {
+                    self.take_frozen(run, is_frozen, outcome, &mut batch);
+                }
                 Event::Done(Done::StopAsked(run, outcome)) => {
                     if outcome.is_err() {
                         self.stopping.remove(&run);
@@ -275,7 +285,8 @@ impl Owner {
     fn audit(&mut self) {
         let live: HashSet<RunId> = self.runner.live().into_iter().collect();
         for (run, held) in self.state.runs() {
-            if matches!(held.local, Local::Running { .. }) && !live.contains(&run) {
+            let is_up = matches!(held.local, Local::Running { .. } | Local::Paused { .. });
+            if is_up && !live.contains(&run) {
                 self.examine(run, Duration::ZERO);
             }
         }
@@ -309,7 +320,9 @@ impl Owner {
                 }
                 match state {
                     ReportState::Running { .. } if is_services => batch.begun.push(*run),
-                    ReportState::Running { .. } | ReportState::Exited { .. } => {}
+                    ReportState::Running { .. }
+                    | ReportState::Paused { .. }
+                    | ReportState::Exited { .. } => {}
                 }
             }
             Record::Forgotten { placement } => {
@@ -322,6 +335,7 @@ impl Owner {
             Record::Accepted { .. }
             | Record::Starting { .. }
             | Record::Launched { .. }
+            | Record::Freezing { .. }
             | Record::Fired { .. }
             | Record::Commanded { .. }
             | Record::GaveUp { .. }
@@ -367,6 +381,14 @@ impl Owner {
                         self.starts.queue(run);
                     }
                     Action::Write(record) => self.note(record, batch),
+                    Action::Freeze { run } => {
+                        self.want_frozen(run, true, batch);
+                        break;
+                    }
+                    Action::Thaw { run } => {
+                        self.want_frozen(run, false, batch);
+                        break;
+                    }
                     Action::Stop { runs } => {
                         let (waiting, begun): (Vec<_>, Vec<_>) =
                             runs.into_iter().partition(|run| self.starts.withdraw(*run));

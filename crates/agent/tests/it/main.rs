@@ -23,6 +23,7 @@ mod limits;
 mod logs;
 mod measure;
 mod output;
+mod pausing;
 mod session;
 mod soak;
 mod stop;
