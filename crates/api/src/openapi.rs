@@ -15,7 +15,7 @@ pub const fn status_of(code: Code) -> u16 {
         Code::Forbidden => 403,
         Code::NotFound | Code::NoSuchRoute => 404,
         Code::MethodNotAllowed => 405,
-        Code::AlreadyExists | Code::Conflict => 409,
+        Code::AlreadyExists | Code::Conflict | Code::QuotaExceeded => 409,
         Code::CursorGone => 410,
         Code::Stale => 412,
         Code::TooLarge => 413,

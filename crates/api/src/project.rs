@@ -1,6 +1,6 @@
 //! Projects.
 
-use hostler_model::{Name, ProjectId, Role, Timestamp};
+use hostler_model::{Name, ProjectId, Quota, Role, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ crate::endpoints! { "projects"
     /// Show a project.
     ProjectGet = "project_get" GET "/api/v1/projects/{project}", Access::Project(Role::Viewer), 200,
         path: ProjectPath, reply: ProjectView, errors: [NotFound];
-    /// Change a project's description.
+    /// Change a project: description, weight, quota.
     ProjectUpdate = "project_update" PATCH "/api/v1/projects/{project}", Access::Project(Role::Admin), 200,
         path: ProjectPath, body: ProjectUpdateBody, reply: ProjectView, errors: [NotFound], if_match: Always;
     /// Remove a project that holds nothing any more.
@@ -30,13 +30,29 @@ pub struct ProjectCreateBody {
     #[serde(default)]
     #[schemars(length(max = 1000))]
     pub description: String,
+    /// Its part of the fleet when others want it too; 1 when absent.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u32>,
+    /// How much it may hold at once; nothing is limited when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<Quota>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// What is absent stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
 pub struct ProjectUpdateBody {
     #[schemars(length(max = 1000))]
-    pub description: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its part of the fleet when others want it too, against 1 for most.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u32>,
+    /// How much it may hold at once from now on; what it does not name is not limited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quota: Option<Quota>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,7 +61,17 @@ pub struct ProjectView {
     pub id: ProjectId,
     pub name: Name,
     pub description: String,
+    /// Its part of the fleet when others want it too; 1 for most.
+    #[serde(default = "one")]
+    pub weight: u32,
+    /// How much it may hold at once.
+    #[serde(default)]
+    pub quota: Quota,
     pub generation: u64,
     pub time_created: Timestamp,
     pub time_modified: Timestamp,
+}
+
+const fn one() -> u32 {
+    1
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use hostler_model::{
-    ArrayId, ArrayRange, Bytes, Exit, Labels, Name, NodeId, Quota, Role, RunId, RunStateKind, TaskStateKind, Timestamp, WorkloadId,
-    WorkloadSpec,
+    ArrayId, ArrayRange, Bytes, Exit, Labels, Name, NodeId, Quota, Role, RunId, RunStateKind,
+    TaskStateKind, Timestamp, WorkloadId, WorkloadSpec,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -245,8 +245,23 @@ pub struct QueueProject {
     pub cores: f64,
     pub memory: Bytes,
     pub gpus: f64,
-    /// The first that wait, in the order in which they are looked at.
-    pub next: Vec<TaskRef>,
+    /// The first that wait for room, in the order in which they are looked at.
+    pub next: Vec<QueueEntry>,
+}
+
+/// A task that waits for room.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QueueEntry {
+    pub id: WorkloadId,
+    pub name: Name,
+    /// In its project, from 1 on.
+    pub position: u64,
+    pub priority: i32,
+    /// Since when nothing but room keeps it waiting.
+    pub time_ready: Timestamp,
+    /// The first thing that keeps it waiting, or where it goes; `explain` says all.
+    pub reason: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -152,15 +152,13 @@ pub struct AccountQuery {
     /// First and last day, as 2026-11-01.
     pub from: Option<String>,
     pub to: Option<String>,
-    /// A line for each user of a project instead of one for the project.
-    pub is_by_user: bool,
 }
 
-/// What was used in a project, or by somebody in it.
+/// What somebody used in a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountDetail {
     pub project: String,
-    pub user: Option<String>,
+    pub user: String,
     pub used: Used,
 }
 

@@ -46,5 +46,5 @@ pub use reconcile::{
     ArrayFillReport, LeaseReport, LivenessReport, OperationAdvance, OperationReport,
     PlacementReport, ServicePlaceReport, Wakers,
 };
-pub use service::NewExec;
 pub(crate) use service::task::object as service_object;
+pub use service::{NewExec, ProjectChange};

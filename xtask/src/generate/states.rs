@@ -151,6 +151,7 @@ fn run() -> Machine {
     let time = Timestamp::EPOCH;
     let events = [
         ("started", RunEvent::Started { pid: 1, time }),
+        ("paused", RunEvent::Paused { pid: 1, time }),
         ("exited", RunEvent::Exited { exit: exit_zero() }),
         ("lost", RunEvent::Lost { why: why(), time }),
     ];
@@ -172,13 +173,20 @@ fn task() -> Machine {
     let (placement, run, time) = (placement(), run_id(), Timestamp::EPOCH);
     let exited = |reason, code| TaskEvent::Exited { run, exit: exit(reason, code) };
     let named = [
+        ("approved", TaskEvent::Approved),
+        ("rejected", TaskEvent::Rejected { why: "no".to_owned(), time }),
         ("placed", TaskEvent::Placed { placement }),
+        ("found", TaskEvent::Found { placement }),
         ("returned", TaskEvent::Returned),
         ("started", TaskEvent::Started { placement, run }),
+        ("paused", TaskEvent::Paused { placement, run }),
         ("exit 0", exited(ExitReason::Exited, Some(0))),
         ("exit otherwise", exited(ExitReason::Exited, Some(1))),
+        ("out of memory", exited(ExitReason::OutOfMemory, None)),
         ("stopped", exited(ExitReason::Stopped, None)),
         ("vanished", exited(ExitReason::Vanished, None)),
+        ("requeued", TaskEvent::Requeued),
+        ("gave up", TaskEvent::GaveUp { exit: exit(ExitReason::GivenUp, None) }),
         ("cancelled", TaskEvent::Cancelled),
         ("lost", TaskEvent::Lost { why: "away".to_owned(), time }),
     ];
@@ -234,23 +242,31 @@ fn run_in(kind: RunStateKind) -> RunState {
     match kind {
         RunStateKind::Assigned => RunState::Assigned,
         RunStateKind::Running => RunState::Running { pid: 1, since: time },
+        RunStateKind::Paused => RunState::Paused { pid: 1, since: time },
         RunStateKind::Exited => RunState::Exited { exit: exit_zero() },
         RunStateKind::Lost => RunState::Lost { why: "away".to_owned(), time },
     }
 }
 
 fn task_in(kind: TaskStateKind) -> TaskState {
-    let (placement, run) = (placement(), run_id());
+    let (placement, run, time) = (placement(), run_id(), Timestamp::EPOCH);
     match kind {
+        TaskStateKind::PendingApproval => TaskState::PendingApproval,
+        TaskStateKind::Rejected => TaskState::Rejected { why: "no".to_owned(), time },
         TaskStateKind::Pending => TaskState::Pending,
         TaskStateKind::Assigning => TaskState::Assigning { placement },
         TaskStateKind::Running => TaskState::Running { placement, run },
+        TaskStateKind::Paused => TaskState::Paused { placement, run },
         TaskStateKind::Completed => TaskState::Completed { run, exit: exit_zero() },
-        TaskStateKind::Failed => TaskState::Failed { run, exit: exit(ExitReason::Exited, Some(1)) },
-        TaskStateKind::Killed => TaskState::Killed { run: None, exit: None },
-        TaskStateKind::Lost => {
-            TaskState::Lost { placement, why: "away".to_owned(), time: Timestamp::EPOCH }
+        TaskStateKind::Failed => {
+            TaskState::Failed { run: Some(run), exit: exit(ExitReason::Exited, Some(1)) }
         }
+        TaskStateKind::Killed => TaskState::Killed { run: None, exit: None },
+        TaskStateKind::KilledOom => {
+            TaskState::KilledOom { run, exit: exit(ExitReason::OutOfMemory, None) }
+        }
+        TaskStateKind::Stopped => TaskState::Stopped { run, exit: exit(ExitReason::Stopped, None) },
+        TaskStateKind::Lost => TaskState::Lost { placement, why: "away".to_owned(), time },
     }
 }
 

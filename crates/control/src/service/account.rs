@@ -42,11 +42,10 @@ impl Control {
         let may_see =
             |project: &ProjectId| visible.as_ref().is_none_or(|visible| visible.contains(project));
         let mut read = self.store.read().await?;
-        let mut sums: BTreeMap<(ProjectId, Option<PrincipalId>), Used> = BTreeMap::new();
+        let mut sums: BTreeMap<(ProjectId, PrincipalId), Used> = BTreeMap::new();
         for line in read.account_list(only, from, to).await? {
             if may_see(&line.project_id) {
-                let user = query.is_by_user.then_some(line.principal_id);
-                *sums.entry((line.project_id, user)).or_default() += line.used;
+                *sums.entry((line.project_id, line.principal_id)).or_default() += line.used;
             }
         }
         let projects: BTreeMap<ProjectId, String> = read
@@ -59,10 +58,7 @@ impl Control {
         let mut details = Vec::with_capacity(sums.len());
         for ((project, user), used) in sums {
             let project = projects.get(&project).cloned().unwrap_or_else(|| "(removed)".to_owned());
-            let user = match user {
-                Some(user) => Some(names.principal(&mut read, user).await?),
-                None => None,
-            };
+            let user = names.principal(&mut read, user).await?;
             details.push(AccountDetail { project, user, used });
         }
         details.sort_by(|a, b| {

@@ -22,4 +22,5 @@ mod workload_explain;
 mod workload_next;
 mod workload_reach;
 
+pub use project::ProjectChange;
 pub use workload_reach::NewExec;

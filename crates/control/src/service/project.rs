@@ -91,13 +91,8 @@ impl Control {
         changed.generation = expected.next();
         changed.time_modified = self.now();
         let object = ObjectRef::new(ObjectKind::Project, project.id, &project.name);
-        let event = self.event(
-            EventKind::ProjectChanged,
-            Some(project.id),
-            &object,
-            cx.actor(),
-            words,
-        );
+        let event =
+            self.event(EventKind::ProjectChanged, Some(project.id), &object, cx.actor(), words);
         let audit = self.audit(
             cx,
             "project.update",

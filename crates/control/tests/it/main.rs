@@ -8,3 +8,4 @@ mod racing;
 mod services;
 mod simulation;
 mod story;
+mod tasks;

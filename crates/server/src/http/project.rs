@@ -4,6 +4,7 @@ use hostler_api::project::{
     ProjectCreate, ProjectGet, ProjectList, ProjectRemove, ProjectUpdate, ProjectView,
 };
 use hostler_api::{Listing, Nothing};
+use hostler_control::ProjectChange;
 use hostler_model::{Error, Project};
 
 use super::{Answer, App, Call, page, view};
@@ -22,8 +23,13 @@ pub(crate) async fn create(
     app: App,
     call: Call<ProjectCreate>,
 ) -> Result<Answer<ProjectView>, Error> {
-    let project =
-        app.control().project_create(&call.cx, call.body.name, call.body.description).await?;
+    let body = call.body;
+    let change = ProjectChange {
+        description: Some(body.description),
+        weight: body.weight,
+        quota: body.quota,
+    };
+    let project = app.control().project_create(&call.cx, body.name, change).await?;
     let location = format!("/api/v1/projects/{}", project.name);
     Ok(shown(project).with_location(location))
 }
@@ -36,9 +42,11 @@ pub(crate) async fn update(
     app: App,
     call: Call<ProjectUpdate>,
 ) -> Result<Answer<ProjectView>, Error> {
-    let description = call.body.description.clone();
+    let body = call.body.clone();
+    let change =
+        ProjectChange { description: body.description, weight: body.weight, quota: body.quota };
     let updated =
-        app.control().project_update(&call.cx, call.project(), description, call.expected).await?;
+        app.control().project_update(&call.cx, call.project(), change, call.expected).await?;
     Ok(shown(updated))
 }
 

@@ -112,7 +112,7 @@ fn phase(desired: Desired, seats: &[Seat], wanted: usize) -> WorkloadPhase {
                 _ => WorkloadPhase::Stopping,
             };
         }
-        Desired::Run => {}
+        Desired::Run | Desired::Pause => {}
     }
     if seats.is_empty() {
         return WorkloadPhase::Pending;

@@ -1,5 +1,7 @@
 //! From records to what callers see. Every field is named, so a new one cannot be forgotten or leak.
 
+use std::sync::Arc;
+
 use hostler_api::node::{CordonView, JoinTokenState, JoinTokenView, NodeView};
 use hostler_api::operation::OperationView;
 use hostler_api::project::ProjectView;
@@ -7,15 +9,19 @@ use hostler_api::record::{AuditView, EventView};
 use hostler_api::session::{ProjectRole, WebSessionView, WhoamiView};
 use hostler_api::system::{ReconcilerView, ServerView};
 use hostler_api::task::{
-    Explanation, LogLine, NodeExplanation, RunView, TaskRef, TaskStatus, TaskView,
+    AccountView, ArraySeat, ArrayView, Explanation, LogLine, NodeExplanation, QueueEntry,
+    QueueProject, RunView, TaskRef, TaskStatus, TaskView,
 };
 use hostler_api::token::TokenView;
 use hostler_api::user::{MemberView, UserView};
 use hostler_base::reconcile::{Activity, Status};
-use hostler_control::{MemberDetail, OutputItem, TaskDetail, TokenDetail, UserDetail};
+use hostler_control::{
+    AccountDetail, ArrayDetail, MemberDetail, OutputItem, QueueDetail, QueuedTask, TaskDetail,
+    TokenDetail, UserDetail,
+};
 use hostler_model::{
-    AuditEntry, Caller, Credential, Desired, Event, JoinToken, Name, Node, Operation, Project, Run,
-    RunState, Scope, ServerId, ServerRegistration, TaskState, Timestamp, WebSession,
+    AuditEntry, Bytes, Caller, Credential, Desired, Event, JoinToken, Name, Node, Operation,
+    Project, Run, RunState, Scope, ServerId, ServerRegistration, TaskState, Timestamp, WebSession,
 };
 
 pub(crate) fn user(detail: UserDetail) -> UserView {
@@ -90,6 +96,8 @@ pub(crate) fn project(project: Project) -> ProjectView {
         id: project.id,
         name: project.name,
         description: project.description,
+        weight: project.weight,
+        quota: project.quota,
         generation: project.generation.get(),
         time_created: project.time_created,
         time_modified: project.time_modified,
@@ -177,6 +185,71 @@ pub(crate) fn task(detail: TaskDetail) -> TaskView {
         time_created: workload.time_created,
         time_modified: workload.time_modified,
     }
+}
+
+pub(crate) fn array(detail: ArrayDetail) -> ArrayView {
+    let standing = detail.standing;
+    let array = standing.array;
+    ArrayView {
+        id: array.id,
+        name: array.name,
+        project: detail.project,
+        spec: array.spec,
+        size: array.range.len(),
+        range: array.range,
+        is_gang: array.is_gang,
+        is_stopping: array.is_stopped && standing.unsettled > 0,
+        unsettled: standing.unsettled,
+        unsuccessful: standing.unsuccessful,
+        counts: detail.counts,
+        created_by: detail.created_by,
+        generation: array.generation.get(),
+        time_created: array.time_created,
+    }
+}
+
+pub(crate) fn queue(detail: QueueDetail) -> QueueProject {
+    let QueueDetail { project, held, counts, next } = detail;
+    QueueProject {
+        project: project.name,
+        weight: project.weight,
+        quota: project.quota,
+        counts,
+        cores: thousandths(held.cores),
+        memory: Bytes::new(held.memory),
+        gpus: thousandths(held.gpus),
+        next: next.into_iter().map(queued).collect(),
+    }
+}
+
+fn queued(task: QueuedTask) -> QueueEntry {
+    QueueEntry {
+        id: task.id,
+        name: task.name,
+        position: task.position,
+        priority: task.priority,
+        time_ready: task.time_ready,
+        reason: task.reason,
+    }
+}
+
+pub(crate) fn account(detail: AccountDetail) -> AccountView {
+    let hours = |milliseconds: u64| thousandths(milliseconds) / 3600.0;
+    let used = detail.used;
+    AccountView {
+        project: detail.project,
+        user: detail.user,
+        tasks: used.tasks,
+        core_hours: hours(used.core_milliseconds),
+        gpu_hours: hours(used.gpu_milliseconds),
+        memory_gib_hours: used.memory_mib_seconds as f64 / 1024.0 / 3600.0,
+        wait_seconds_mean: thousandths(used.wait_milliseconds) / used.tasks.max(1) as f64,
+        run_hours: hours(used.run_milliseconds),
+    }
+}
+
+fn thousandths(count: u64) -> f64 {
+    count as f64 / 1000.0
 }
 
 pub(crate) fn task_ref(detail: TaskDetail) -> TaskRef {

@@ -33,7 +33,9 @@ pub(crate) fn placement(detail: PlacementDetail) -> PlacementView {
     let PlacementDetail { placement, node, node_state, run } = detail;
     let (run, pid, since) = match run {
         Some(run) => match run.state {
-            RunState::Running { pid, since } => (Some(run.id), Some(pid), Some(since)),
+            RunState::Running { pid, since } | RunState::Paused { pid, since } => {
+                (Some(run.id), Some(pid), Some(since))
+            }
             RunState::Assigned | RunState::Exited { .. } | RunState::Lost { .. } => {
                 (Some(run.id), None, None)
             }
@@ -70,7 +72,7 @@ pub(crate) fn on_node(detail: NodeWorkloadDetail) -> NodeWorkloadView {
 pub(crate) fn run(detail: RunDetail) -> WorkloadRunView {
     let RunDetail { run, node } = detail;
     let (pid, exit) = match &run.state {
-        RunState::Running { pid, .. } => (Some(*pid), None),
+        RunState::Running { pid, .. } | RunState::Paused { pid, .. } => (Some(*pid), None),
         RunState::Exited { exit } => (None, Some(exit.clone())),
         RunState::Assigned | RunState::Lost { .. } => (None, None),
     };

@@ -8,7 +8,7 @@ use hostler_api::{Access, Described, Nothing, Visitor};
 use hostler_base::{Clock, Ids, ManualClock};
 use hostler_model::{
     Caller, Code, Credential, Error, Generation, Need, PrincipalId, PrincipalKind, Project,
-    ProjectId, Role, RoleBinding, Scope, Timestamp, TokenId,
+    ProjectId, Quota, Role, RoleBinding, Scope, Timestamp, TokenId,
 };
 use hostler_server::http::{
     Answer, Call, Envelope, Gate, Limits, MountError, PublicCall, Rates, Routes, enclose,
@@ -76,6 +76,8 @@ impl Gate for Toy {
             id: ProjectId::from_uuid(Uuid::from_u128(3)),
             name: "toys".parse().unwrap(),
             description: String::new(),
+            quota: Quota::default(),
+            weight: 1,
             generation: Generation::FIRST,
             time_created: Timestamp::EPOCH,
             time_modified: Timestamp::EPOCH,
