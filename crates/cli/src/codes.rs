@@ -43,6 +43,10 @@ const fn about(code: Code) -> (&'static str, &'static str) {
             "The object is not in a state that allows this, such as removing a task that still runs.",
             "The message says which state it is in; bring it into another one first, or wait.",
         ),
+        Code::QuotaExceeded => (
+            "The project may not have that much at once: its quota for tasks that wait or run is used up.",
+            "Wait until some have ended, or ask an admin for more: `hostler project set PROJECT --quota-tasks N`. `hostler queue` shows what is held.",
+        ),
         Code::Stale => (
             "The object has changed since you looked at it, so your change was not made.",
             "Read it again, look at what changed, and repeat. This command line does so by itself a few times.",

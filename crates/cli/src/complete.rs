@@ -11,7 +11,7 @@ use clap_complete::env::{Bash, CompleteEnv, EnvCompleter, Fish, Zsh};
 use futures::TryStreamExt;
 use hostler_api::node::{NodeList, NodeListQuery};
 use hostler_api::project::ProjectList;
-use hostler_api::task::{TaskList, TaskListQuery};
+use hostler_api::task::{ArrayList, ArrayListQuery, TaskList, TaskListQuery};
 use hostler_api::user::UserList;
 use hostler_api::workload::{WorkloadList, WorkloadListQuery};
 use hostler_api::{Endpoint, Listing, Nothing, PageQuery, ProjectPath};
@@ -58,6 +58,7 @@ fn named(command: Command) -> Command {
         let id = arg.get_id().to_string();
         match placeholder.as_deref() {
             Some("TASK" | "TASK|CODE") => arg.add(ArgValueCompleter::new(tasks)),
+            Some("ARRAY") => arg.add(ArgValueCompleter::new(arrays)),
             Some("WORKLOAD") => arg.add(ArgValueCompleter::new(workloads)),
             Some("NODE") => arg.add(ArgValueCompleter::new(nodes)),
             Some("PROJECT") => arg.add(ArgValueCompleter::new(projects)),
@@ -76,6 +77,14 @@ fn tasks(current: &OsStr) -> Vec<CompletionCandidate> {
         current,
         |target| ProjectPath { project: target.project.value.clone() },
         TaskListQuery { limit: Some(PAGE), ..TaskListQuery::default() },
+    )
+}
+
+fn arrays(current: &OsStr) -> Vec<CompletionCandidate> {
+    names::<ArrayList, _>(
+        current,
+        |target| ProjectPath { project: target.project.value.clone() },
+        ArrayListQuery { limit: Some(PAGE), ..ArrayListQuery::default() },
     )
 }
 
@@ -168,7 +177,7 @@ mod tests {
                 let name = arg.get_value_names().and_then(|names| names.first());
                 let is_object = matches!(
                     name.map(|name| name.as_str()),
-                    Some("TASK" | "TASK|CODE" | "WORKLOAD" | "NODE" | "PROJECT" | "USER")
+                    Some("TASK" | "TASK|CODE" | "ARRAY" | "WORKLOAD" | "NODE" | "PROJECT" | "USER")
                 ) || arg.is_global_set()
                     && ["context", "project"].contains(&arg.get_id().as_str());
                 if is_object && arg.get::<ArgValueCompleter>().is_none() {

@@ -49,7 +49,7 @@ impl Code {
             Code::NotFound => "not found",
             Code::Unhealthy => "it ended, but not well: failed, killed, lost, rolled back",
             Code::Conflict => {
-                "conflict: exists already, is in the wrong state, has changed meanwhile"
+                "conflict: exists already, is in the wrong state, has changed meanwhile, quota used up"
             }
             Code::Denied => {
                 "denied: not logged in, not allowed, or the server is not the trusted one"
@@ -73,6 +73,7 @@ impl Code {
             model::Code::NotFound => Code::NotFound,
             model::Code::AlreadyExists
             | model::Code::Conflict
+            | model::Code::QuotaExceeded
             | model::Code::Stale
             | model::Code::PreconditionRequired
             | model::Code::KeyReused

@@ -34,6 +34,11 @@ const TOPICS: &[Topic] = &[
         about: "choosing by labels, and changing many at once",
         text: || SELECTORS.to_owned(),
     },
+    Topic {
+        name: "tasks",
+        about: "arrays, gangs, GPUs, conditions, and what a task finds in its environment",
+        text: || TASKS.to_owned(),
+    },
 ];
 
 const OUTPUT: &str = "\
@@ -74,6 +79,41 @@ Verbs that end or remove take names, or `--all`: without either they are refused
   hostler node ls -l zone=shop,arch=arm64
   hostler run -l gpu=yes -- nvidia-smi
   hostler task kill --all --yes
+";
+
+const TASKS: &str = "\
+Arrays: `--array RANGE` submits one task for each index.
+
+  1-100      from one to a hundred
+  0-99:5     every fifth
+  1,4,7-9    these
+  1-1000%50  at most fifty at once
+
+The tasks of the array `sweep` are sweep-1, sweep-2 and so on. Where a task is expected, `array/sweep`
+is all of them: `hostler wait array/sweep`, `--after sweep:any`. A gang (`--nodes N`) is an array whose
+tasks run at the same time on as many nodes, or not at all.
+
+GPUs: `--gpus COUNT[:SHARE][,KEY=VALUE..]`.
+
+  2                            two, whole
+  1:0.5                        half of one; others may have the rest
+  2,model=A100,memory=40GiB    two of that model, with at least that much memory
+  ids=0,1                      exactly these, by their numbers on the node
+
+Targets: `--target NODE`, `NODE:NUMA` or `NODE[:NUMA]::GPU,GPU`.
+
+Conditions for --constraint and --prefer: ATTRIBUTE OPERATOR VALUE.
+
+  attributes   node os kernel arch cgroup cpu cores memory gpus gpu.model agent label.KEY
+  operators    =  !=  <  <=  >  >=  ~ (regular expression)  !~  in (a, b)  not in (a, b)
+               exists  missing
+
+In its environment a task finds HOSTLER_TASK, HOSTLER_PROJECT and HOSTLER_NODE; in an array
+HOSTLER_ARRAY and HOSTLER_ARRAY_INDEX; in a gang HOSTLER_RANK, HOSTLER_WORLD_SIZE, HOSTLER_NODES and
+HOSTLER_ADDRESSES; with GPUs HOSTLER_GPUS and CUDA_VISIBLE_DEVICES.
+
+  hostler task submit --array 1-1000%50 --retries 2 -- sh -c './step $HOSTLER_ARRAY_INDEX'
+  hostler task submit --constraint 'kernel >= 6.1' --prefer 'label.zone = a' -- ./simulate
 ";
 
 /// The text for some words: a command where they name one, else a topic.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use hostler_trust::SecretString;
-use indicatif::ProgressBar;
+use indicatif::{ProgressBar, ProgressStyle};
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetwinsize, tcsetattr};
 
 use crate::args::Globals;
@@ -176,6 +176,38 @@ impl Ui {
         let bar = ProgressBar::new_spinner().with_message(message);
         bar.enable_steady_tick(Duration::from_millis(120));
         Spinner(Some(bar))
+    }
+
+    /// Something that grows while many things end, on a terminal; nothing elsewhere.
+    pub fn bar(&self) -> Bar {
+        if self.is_quiet || !self.streams.is_err_terminal {
+            return Bar(None);
+        }
+        let style = ProgressStyle::with_template("{bar:32} {percent:>3}% {msg}")
+            .expect("the template is well formed")
+            .progress_chars("=> ");
+        Bar(Some(ProgressBar::new(0).with_style(style)))
+    }
+}
+
+/// Cleared when dropped.
+pub struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    pub fn show(&self, all: u64, done: u64, message: &str) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(format!("{done}/{all}  {message}"));
+            bar.set_length(all);
+            bar.set_position(done);
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
     }
 }
 

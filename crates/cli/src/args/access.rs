@@ -2,14 +2,16 @@
 
 use clap::{Args, Subcommand};
 use hostler_api::user::GlobalRole;
-use hostler_model::{Name, Role, Span};
+use hostler_model::{Bytes, Cores, Name, Role, Span};
 
-use super::{LimitArgs, labels_of};
+use super::{Limit, LimitArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum ProjectCommand {
     /// Create a project
-    #[command(after_help = "Examples:\n  hostler project create lab --description 'the lab'")]
+    #[command(
+        after_help = "Examples:\n  hostler project create lab --description 'the lab'\n  hostler project create lab --weight 2 --quota-cores 64 --quota-gpus 8"
+    )]
     Create(ProjectCreateArgs),
     /// List the projects you have a role in
     #[command(visible_alias = "list", after_help = "Examples:\n  hostler project ls")]
@@ -18,8 +20,11 @@ pub enum ProjectCommand {
     #[command(after_help = "Examples:\n  hostler project get lab")]
     #[command(visible_alias = "show")]
     Get(ProjectRef),
-    /// Change a project's description
-    #[command(after_help = "Examples:\n  hostler project edit lab --description 'the big lab'")]
+    /// Change a project: its description, its weight, its quotas
+    #[command(
+        visible_alias = "set",
+        after_help = "Examples:\n  hostler project edit lab --description 'the big lab'\n  hostler project edit lab --weight 3 --quota-memory 512GiB --quota-gpus none"
+    )]
     Edit(ProjectEditArgs),
     /// Remove projects that hold nothing any more
     #[command(visible_alias = "delete", after_help = "Examples:\n  hostler project rm lab")]
@@ -60,6 +65,28 @@ pub struct ProjectCreateArgs {
     /// What it is for
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub description: String,
+    #[command(flatten)]
+    pub share: ShareArgs,
+}
+
+/// How much of the fleet a project gets, and how much it may hold at once.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ShareArgs {
+    /// Its part of the fleet when others want it too, against 1 for most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub weight: Option<u32>,
+    /// Cores that its tasks and workloads may hold at once, or none for no limit
+    #[arg(long, value_name = "N|none")]
+    pub quota_cores: Option<Limit<Cores>>,
+    /// Memory, in the same way
+    #[arg(long, value_name = "SIZE|none")]
+    pub quota_memory: Option<Limit<Bytes>>,
+    /// GPUs, in the same way
+    #[arg(long, value_name = "N|none")]
+    pub quota_gpus: Option<Limit<u32>>,
+    /// Tasks that may wait or run at once, or none for no limit
+    #[arg(long, value_name = "N|none")]
+    pub quota_tasks: Option<Limit<u64>>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -77,12 +104,20 @@ pub struct ProjectRefs {
 }
 
 #[derive(Args, Clone, Debug)]
+#[command(group(
+    clap::ArgGroup::new("what")
+        .required(true)
+        .multiple(true)
+        .args(["description", "weight", "quota_cores", "quota_memory", "quota_gpus", "quota_tasks"])
+))]
 pub struct ProjectEditArgs {
     #[command(flatten)]
     pub project: ProjectRef,
     /// What it is for
     #[arg(long, value_name = "TEXT")]
-    pub description: String,
+    pub description: Option<String>,
+    #[command(flatten)]
+    pub share: ShareArgs,
 }
 
 #[derive(Args, Clone, Debug)]

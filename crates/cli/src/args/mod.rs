@@ -2,26 +2,30 @@
 
 mod access;
 mod agent;
+mod grammar;
 mod host;
 mod import;
 mod install;
 mod node;
+mod queue;
 mod record;
 mod session;
+mod spec;
 mod system;
 mod task;
 mod workload;
 
 pub use access::{
     MembersArgs, PasswordArgs, ProjectCommand, ProjectCreateArgs, ProjectEditArgs, ProjectRef,
-    ProjectRefs, TokenCommand, TokenCreateArgs, UserCommand, UserCreateArgs, UserPasswdArgs,
-    UserRefs,
+    ProjectRefs, ShareArgs, TokenCommand, TokenCreateArgs, UserCommand, UserCreateArgs,
+    UserPasswdArgs, UserRefs,
 };
 pub use agent::{
     AgentArgs, AgentCommand, AgentDataDir, AgentExecArgs, AgentHttpArgs, AgentJoinArgs,
     AgentLogsArgs, AgentNextArgs, AgentRunArgs, AgentShutdownArgs, AgentUpArgs, AgentValidateArgs,
     AgentWorkload, AgentWorkloads, LocalCommand, When,
 };
+pub use grammar::Limit;
 pub use host::{
     LogArgs, ServerArgs, ServerCommand, ServerMigrateArgs, ServerOptions, ServerRunArgs, UpArgs,
 };
@@ -35,15 +39,20 @@ pub use node::{
     CordonArgs, DrainArgs, JoinTokenCommand, JoinTokenCreateArgs, LabelArgs, NodeCommand,
     NodeListArgs, NodeRef, NodeRefs, NodeUsageArgs,
 };
+pub use queue::{
+    AccountArgs, ArrayCommand, ArrayKillArgs, ArrayLogsArgs, ArrayRef, ArrayTasksArgs,
+    ArrayWaitArgs,
+};
 pub use record::{
     AuditCommand, AuditListArgs, EventCommand, EventFilterArgs, EventListArgs, OperationCommand,
     OperationListArgs, OperationWaitArgs,
 };
 pub use session::{ContextCommand, LoginArgs};
+pub use spec::{ContainerArgs, PlacementArgs, QueueRuleArgs, ResourceArgs, SpecArgs};
 pub use system::{CompletionArgs, DebugCommand, ExplainArgs, HelpArgs, ShellName};
 pub use task::{
-    LogsArgs, RunArgs, SpecArgs, SubmitArgs, TaskCommand, TaskKillArgs, TaskListArgs, TaskRef,
-    TaskRemoveArgs, TaskWatchArgs, WaitArgs,
+    LogsArgs, RunArgs, SubmitArgs, TaskCommand, TaskKillArgs, TaskListArgs, TaskRef, TaskRefs,
+    TaskRemoveArgs, TaskRetryArgs, TaskWatchArgs, WaitArgs,
 };
 pub use workload::{
     PatienceArgs, WorkloadApplyArgs, WorkloadCommand, WorkloadExecArgs, WorkloadHistoryArgs,
@@ -176,6 +185,12 @@ pub enum Command {
     /// Tasks: commands that run once, on a node that has room
     #[command(subcommand)]
     Task(TaskCommand),
+    /// Show the queue: what waits in each project, what it holds, and whose turn is next
+    #[command(
+        after_help = "Examples:\n  hostler queue\n  hostler queue -p lab\n  hostler queue -o json\n\nWhose turn it is comes first. With -p only that project, otherwise all that you may see. What is\nheld stands before its quota, where there is one; `hostler task explain TASK` says why one waits."
+    )]
+    Queue,
+    Account(AccountArgs),
     /// Workloads: what is kept on nodes as its file says, for ever, so often, or by the clock
     #[command(subcommand)]
     Workload(WorkloadCommand),

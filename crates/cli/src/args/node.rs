@@ -11,7 +11,7 @@ pub enum NodeCommand {
     /// List nodes
     #[command(
         visible_alias = "list",
-        after_help = "Examples:\n  hostler node ls\n  hostler node ls -l disk=ssd -o wide\n  hostler node ls --state offline -o name"
+        after_help = "Examples:\n  hostler node ls\n  hostler node ls -l disk=ssd -o wide\n  hostler node ls --state offline -o name\n  hostler node ls --resources"
     )]
     Ls(NodeListArgs),
     /// Show a node in full
@@ -61,6 +61,9 @@ pub struct NodeListArgs {
     /// Only nodes with these labels
     #[arg(short = 'l', long, value_name = "KEY=VALUE,..")]
     pub selector: Option<String>,
+    /// Show cores, memory, disk and GPUs: how much is in use, of how much
+    #[arg(long)]
+    pub resources: bool,
     #[command(flatten)]
     pub limit: LimitArgs,
 }

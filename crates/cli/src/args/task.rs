@@ -1,12 +1,10 @@
 //! Tasks.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 use hostler_api::task::OutputStream;
-use hostler_model::{Bytes, Cores, Name, Span, StopSignal, TaskStateKind};
+use hostler_model::{ArrayRange, Span, TaskStateKind};
 
-use super::{LimitArgs, labels_of};
+use super::{ArrayCommand, LimitArgs, SpecArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum TaskCommand {
@@ -14,7 +12,7 @@ pub enum TaskCommand {
     /// List tasks, newest first
     #[command(
         visible_alias = "list",
-        after_help = "Examples:\n  hostler task ls\n  hostler task ls --state running -o wide\n  hostler task ls -o jsonpath='{.items[*].name}'"
+        after_help = "Examples:\n  hostler task ls\n  hostler task ls --state running -o wide\n  hostler task ls --array sweep --state failed\n  hostler task ls -o jsonpath='{.items[*].name}'"
     )]
     Ls(TaskListArgs),
     /// Show a task in full
@@ -29,9 +27,16 @@ pub enum TaskCommand {
     Wait(WaitArgs),
     /// Stop tasks: their stop signal, then after the grace period SIGKILL
     #[command(
-        after_help = "Examples:\n  hostler task kill build\n  hostler task kill build --grace 1s\n  hostler task kill --all --yes"
+        after_help = "Examples:\n  hostler task kill build\n  hostler task kill build --grace 1s\n  hostler task kill array/sweep\n  hostler task kill --all --yes"
     )]
     Kill(TaskKillArgs),
+    /// Freeze tasks: they keep what they hold but get no processor time; those that wait are held back
+    #[command(after_help = "Examples:\n  hostler task pause simulate")]
+    Pause(TaskRefs),
+    /// Let frozen tasks go on
+    #[command(after_help = "Examples:\n  hostler task resume simulate")]
+    Resume(TaskRefs),
+    Retry(TaskRetryArgs),
     /// Remove tasks that have ended from the records
     #[command(
         visible_alias = "delete",
@@ -47,6 +52,9 @@ pub enum TaskCommand {
     /// List the runs of a task, newest first
     #[command(after_help = "Examples:\n  hostler task runs build")]
     Runs(TaskRef),
+    /// Arrays: many tasks with one spec, told apart by their index; and gangs
+    #[command(subcommand)]
+    Array(ArrayCommand),
 }
 
 #[derive(Args, Clone, Debug)]
@@ -57,7 +65,37 @@ pub struct TaskRef {
 }
 
 #[derive(Args, Clone, Debug)]
+pub struct TaskRefs {
+    /// Names or ids of tasks
+    #[arg(value_name = "TASK", required = true)]
+    pub tasks: Vec<String>,
+}
+
+/// Put tasks that failed, were stopped or lost back into the queue
+#[derive(Args, Clone, Debug)]
+#[command(
+    group(clap::ArgGroup::new("which").required(true)),
+    after_help = "\
+Examples:
+  hostler task retry build
+  hostler task retry --array sweep
+
+Works as often as you like, whatever `--retries` said. What a task did before stays in its runs."
+)]
+pub struct TaskRetryArgs {
+    /// Names or ids of tasks
+    #[arg(value_name = "TASK", group = "which")]
+    pub tasks: Vec<String>,
+    /// Every task of this array that ended otherwise than well
+    #[arg(long, value_name = "ARRAY", group = "which")]
+    pub array: Option<String>,
+}
+
+#[derive(Args, Clone, Debug)]
 pub struct TaskListArgs {
+    /// Only tasks of this array
+    #[arg(long, value_name = "ARRAY")]
+    pub array: Option<String>,
     /// Only tasks in this state
     #[arg(long, value_name = "STATE", value_parser = labels_of!(TaskStateKind))]
     pub state: Option<TaskStateKind>,
@@ -75,7 +113,7 @@ pub struct TaskWatchArgs {
 #[derive(Args, Clone, Debug)]
 #[command(group(clap::ArgGroup::new("which").required(true)))]
 pub struct TaskKillArgs {
-    /// Names or ids of tasks
+    /// Names or ids of tasks; arrays as array/NAME
     #[arg(value_name = "TASK", group = "which")]
     pub tasks: Vec<String>,
     /// Every task of the project that has not ended
@@ -100,68 +138,41 @@ pub struct TaskRemoveArgs {
     pub state: Option<TaskStateKind>,
 }
 
-/// What a task is, by flags, by a file, or both; flags win.
-#[derive(Args, Clone, Debug, Default)]
-pub struct SpecArgs {
-    /// Name of the task; made from the command when absent
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<Name>,
-    /// YAML or JSON file with `name` and `spec`; `-` is stdin
-    #[arg(short, long, value_name = "FILE")]
-    pub file: Option<PathBuf>,
-    /// Environment variable; without `=` its value is taken from here
-    #[arg(short, long, value_name = "KEY=VALUE")]
-    pub env: Vec<String>,
-    /// File with a KEY=VALUE on each line
-    #[arg(long, value_name = "FILE")]
-    pub env_file: Option<PathBuf>,
-    /// Working directory on the node
-    #[arg(long, value_name = "DIR")]
-    pub workdir: Option<String>,
-    /// Login name on the node to run as
-    #[arg(long, value_name = "USER")]
-    pub user: Option<String>,
-    /// Stop the task when it runs longer, such as 90s or 2h
-    #[arg(long, value_name = "DURATION")]
-    pub timeout: Option<Span>,
-    /// Cores to reserve, such as 2 or 0.5
-    #[arg(long, value_name = "N")]
-    pub cores: Option<Cores>,
-    /// Memory to reserve, such as 512MiB
-    #[arg(long, value_name = "SIZE")]
-    pub memory: Option<Bytes>,
-    /// Only on this node
-    #[arg(long, value_name = "NODE")]
-    pub node: Option<Name>,
-    /// Only on nodes with these labels
-    #[arg(short = 'l', long, value_name = "KEY=VALUE,..", value_delimiter = ',')]
-    pub selector: Vec<String>,
-    /// Signal that asks it to stop
-    #[arg(long, value_name = "SIGNAL", value_parser = labels_of!(StopSignal), ignore_case = true)]
-    pub stop_signal: Option<StopSignal>,
-    /// How long to wait between the stop signal and SIGKILL
-    #[arg(long, value_name = "DURATION")]
-    pub grace: Option<Span>,
-    /// Program and arguments, run as they stand, without a shell
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, required_unless_present = "file")]
-    pub command: Vec<String>,
-}
-
-/// Submit a task and go on; prints its name
+/// Submit a task, an array of tasks or a gang, and go on; prints its name
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
   hostler task submit -- make -j4
   hostler task submit --name build --cores 4 --memory 8GiB -l disk=ssd -- make -j4
+  hostler task submit --gpus 2,model=A100 --image team/train:3 -- python train.py
+  hostler task submit --target box1:0::0,1 -- ./simulate
+  hostler task submit --after build --retries 3 --priority 10 -- ./publish
+  hostler task submit --array 1-10000%50 --wait -- sh -c './step $HOSTLER_ARRAY_INDEX'
+  hostler task submit --nodes 4 --gpus 8 -- ./train-together
   hostler task submit -f task.yaml --wait
 
-A file holds `name` and `spec`, or `tasks` with a list of these, submitted all or none.")]
+A file holds `name` and `spec`, with `range` for an array, or `tasks` with a list of these,
+submitted all or none. Every task of an array knows its own index, every run of a gang its rank and
+the others: `hostler help tasks` tells more.")]
 pub struct SubmitArgs {
-    #[command(flatten)]
-    pub spec: SpecArgs,
-    /// Wait until it has ended; exits with 4 unless it completed
+    /// Wait until it has ended; exits with 4 unless it, or every task of the array, completed
     #[arg(long)]
     pub wait: bool,
+    #[command(flatten)]
+    pub spec: SpecArgs,
+    /// Submit one task for each of these indexes, such as 1-100, 0-99:5 or 1,4,7-9; with %50 behind
+    /// them, at most fifty at once
+    #[arg(long, value_name = "RANGE", help_heading = "Many at once")]
+    pub array: Option<ArrayRange>,
+    /// Run on this many nodes at once, or not at all
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Many at once",
+        conflicts_with = "array",
+        value_parser = clap::value_parser!(u32).range(1..=1024)
+    )]
+    pub nodes: Option<u32>,
 }
 
 /// Run a task: its output, its exit code
@@ -171,19 +182,20 @@ Examples:
   hostler run -- sh -c 'echo hi; exit 3'
   hostler run --node web-1 -- uptime
   hostler run --cores 2 --timeout 1h -e SEED=7 -- ./simulate
+  hostler run --gpus 1 --image pytorch/pytorch:latest -- python -c 'import torch'
   hostler run -f task.yaml
 
 Exits with the task's code, or 128 + signal. Ctrl-C leaves the task running and says how
 to go on; with --cancel-on-interrupt it stops the task.")]
 pub struct RunArgs {
-    #[command(flatten)]
-    pub spec: SpecArgs,
     /// Submit it and go on; prints its name
     #[arg(short, long)]
     pub detach: bool,
     /// Ctrl-C stops the task
     #[arg(long, conflicts_with = "detach")]
     pub cancel_on_interrupt: bool,
+    #[command(flatten)]
+    pub spec: SpecArgs,
 }
 
 /// Print a task's output
@@ -217,11 +229,12 @@ pub struct LogsArgs {
 Examples:
   hostler wait build
   hostler wait build test --timeout 10m
+  hostler wait array/sweep
   hostler wait operation/0192f3c4-0000-7000-8000-000000000000
 
 Exits with 0 when all completed, 4 when one did not, 9 when the time is over; the work goes on.")]
 pub struct WaitArgs {
-    /// Names or ids of tasks; operations as operation/ID
+    /// Names or ids of tasks; arrays as array/NAME, operations as operation/ID
     #[arg(value_name = "TASK", required = true)]
     pub tasks: Vec<String>,
     /// Wait no longer than this

@@ -34,7 +34,11 @@ pub(crate) fn render(name: &str, explanation: &Explanation) -> String {
     text.section("").text(format!("task {name} is {}: {}", explanation.state, explanation.summary));
     text.section("Nodes");
     for node in &explanation.nodes {
-        let verdict = if node.is_fitting { "fits".to_owned() } else { node.reasons.join("; ") };
+        let verdict = match (node.is_fitting, node.reasons.as_slice()) {
+            (true, []) => "fits".to_owned(),
+            (true, reasons) => format!("fits; {}", reasons.join("\n")),
+            (false, reasons) => reasons.join("\n"),
+        };
         text.pair(node.node.as_str(), verdict);
     }
     text.section("What would help");

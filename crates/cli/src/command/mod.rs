@@ -1,6 +1,7 @@
 //! What the commands do: one file per noun. Each takes its arguments and a [`Cx`], talks to the
 //! server, prints, and gives an exit code or a [`Failure`].
 
+mod array;
 mod context;
 mod doctor;
 mod explain;
@@ -10,17 +11,24 @@ mod logs;
 mod member;
 mod node;
 mod operation;
+mod progress;
 mod project;
+mod queue;
 mod record;
 mod run;
 mod spec;
+mod spec_flags;
+mod spec_text;
 mod system;
 mod task;
+mod task_describe;
 mod token;
 mod user;
 mod wait;
 mod watch;
 mod workload;
+
+pub(crate) use progress::{Tally, count};
 
 use std::time::Duration;
 
@@ -125,6 +133,8 @@ pub async fn perform(cx: &Cx, command: Command) -> Outcome {
         Command::Wait(args) => wait::wait(cx, args).await,
         Command::Explain(args) => explain::explain(cx, &args.what).await,
         Command::Task(command) => Box::pin(task::perform(cx, command)).await,
+        Command::Queue => queue::queue(cx).await,
+        Command::Account(args) => queue::account(cx, args).await,
         Command::Workload(command) => Box::pin(workload::perform(cx, command)).await,
         Command::Node(command) => Box::pin(node::perform(cx, command)).await,
         Command::Operation(command) => operation::perform(cx, command).await,

@@ -1,5 +1,6 @@
 //! Nodes, and tickets with which machines become nodes.
 
+use futures::TryStreamExt;
 use hostler_api::PageQuery;
 use hostler_api::node::{
     JoinTokenCreate, JoinTokenCreateBody, JoinTokenList, JoinTokenPath, JoinTokenRevoke,
@@ -15,7 +16,7 @@ use crate::args::{
     DrainArgs, JoinTokenCommand, JoinTokenCreateArgs, LabelArgs, NodeCommand, NodeListArgs,
 };
 use crate::failure::{Failure, Outcome};
-use crate::output::{self, Description, Format, age, moment};
+use crate::output::{self, Description, Format, NodeResources, age, moment};
 
 pub async fn perform(cx: &Cx, command: NodeCommand) -> Outcome {
     match command {
@@ -72,7 +73,13 @@ async fn ls(cx: &Cx, args: NodeListArgs) -> Outcome {
         limit: PAGE,
         ..NodeListQuery::default()
     };
-    cx.list::<NodeList, _>(&link, &NONE, &query, args.limit.limit).await
+    if !args.resources {
+        return cx.list::<NodeList, _>(&link, &NONE, &query, args.limit.limit).await;
+    }
+    let pages = link.client.pages::<NodeList, _>(&NONE, &query, args.limit.limit)?;
+    let nodes: Vec<NodeResources> = pages.map_ok(NodeResources).try_collect().await?;
+    output::list(&cx.ui, cx.now(), &nodes)?;
+    Ok(DONE)
 }
 
 async fn label(cx: &Cx, args: LabelArgs) -> Outcome {
@@ -217,7 +224,9 @@ fn about(text: &mut Description, node: &NodeView, now: hostler_model::Timestamp)
         }
         text.pair("Link", facts.is_metered.then(|| "metered".to_owned()));
         for gpu in &facts.gpus {
-            text.pair(&format!("GPU {}", gpu.index), format!("{}, {}", gpu.model, gpu.memory));
+            let measured = node.metrics.iter().flat_map(|metrics| &metrics.gpus);
+            let metrics = measured.into_iter().find(|other| other.index == gpu.index);
+            text.pair(&format!("GPU {}", gpu.index), output::gpu(gpu, metrics));
         }
     }
     text.section("Load");

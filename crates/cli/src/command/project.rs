@@ -5,10 +5,10 @@ use hostler_api::project::{
     ProjectUpdateBody, ProjectView,
 };
 use hostler_api::{PageQuery, ProjectPath};
-use hostler_model::Generation;
+use hostler_model::{Generation, Quota};
 
 use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare, member};
-use crate::args::ProjectCommand;
+use crate::args::{Limit, ProjectCommand, ShareArgs};
 use crate::failure::Outcome;
 
 pub fn path(project: &str) -> ProjectPath {
@@ -19,11 +19,27 @@ async fn get(link: &Link, project: &str) -> Result<ProjectView, hostler_client::
     link.client.call::<ProjectGet>(&path(project), &NONE, &NONE).await
 }
 
+/// The quota as it is to be; nothing when no flag is about it.
+fn quota(args: &ShareArgs, now: &Quota) -> Option<Quota> {
+    let quota = Quota {
+        cores: args.quota_cores.map_or(now.cores, Limit::value),
+        memory: args.quota_memory.map_or(now.memory, Limit::value),
+        gpus: args.quota_gpus.map_or(now.gpus, Limit::value),
+        tasks: args.quota_tasks.map_or(now.tasks, Limit::value),
+    };
+    (quota != *now).then_some(quota)
+}
+
 pub async fn perform(cx: &Cx, command: ProjectCommand) -> Outcome {
     let link = cx.link()?;
     match command {
         ProjectCommand::Create(args) => {
-            let body = ProjectCreateBody { name: args.name, description: args.description };
+            let body = ProjectCreateBody {
+                name: args.name,
+                description: args.description,
+                weight: args.share.weight,
+                quota: quota(&args.share, &Quota::default()),
+            };
             cx.changed(&link.client.call::<ProjectCreate>(&NONE, &NONE, &body).await?, "created")
         }
         ProjectCommand::Ls(limit) => {
@@ -32,10 +48,15 @@ pub async fn perform(cx: &Cx, command: ProjectCommand) -> Outcome {
         }
         ProjectCommand::Get(args) => cx.one(&get(&link, &args.name).await?),
         ProjectCommand::Edit(args) => {
-            let (name, body) =
-                (args.project.name, ProjectUpdateBody { description: args.description });
+            let name = args.project.name;
             let edit = again_if_stale(async || {
-                let generation = Generation::from_u64(get(&link, &name).await?.generation);
+                let project = get(&link, &name).await?;
+                let generation = Generation::from_u64(project.generation);
+                let body = ProjectUpdateBody {
+                    description: args.description.clone(),
+                    weight: args.share.weight,
+                    quota: quota(&args.share, &project.quota),
+                };
                 link.client
                     .call_if_match::<ProjectUpdate>(&path(&name), &NONE, &body, generation)
                     .await

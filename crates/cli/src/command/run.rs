@@ -13,19 +13,19 @@ use hostler_api::task::{
 };
 use hostler_model::{Code, ExitReason, TaskStateKind};
 
-use super::spec::{self, Submission};
+use super::spec::{self, Many, Submission};
 use super::{Cx, Link, NONE, logs, pause, task, wait};
 use crate::args::RunArgs;
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 
 pub async fn run(cx: &Cx, args: RunArgs) -> Outcome {
-    let body = match spec::build(&cx.ui, args.spec)? {
+    let body = match spec::build(&cx.ui, args.spec, Many::default())? {
         Submission::One(body) => body,
-        Submission::Batch(_) => {
+        Submission::Batch(_) | Submission::Array(_) => {
             return Err(Failure::usage(
                 "`run` runs one task, and the file has many",
-                "submit them with `hostler task submit -f`",
+                "submit them with `hostler task submit -f`, and wait with --wait",
             ));
         }
     };
@@ -100,16 +100,19 @@ async fn begun(cx: &Cx, link: &Link, path: &TaskPath) -> Result<bool, Failure> {
         let task = link.client.call::<TaskGet>(path, &TaskGetQuery::default(), &NONE).await?;
         spinner.message(task.status.message.clone());
         match task.status.state {
-            TaskStateKind::Pending | TaskStateKind::Assigning => {
+            TaskStateKind::PendingApproval | TaskStateKind::Pending | TaskStateKind::Assigning => {
                 pause(Duration::from_millis(200)).await
             }
-            TaskStateKind::Running => {
+            TaskStateKind::Running | TaskStateKind::Paused => {
                 pause(Duration::from_millis(50)).await;
                 return Ok(true);
             }
             TaskStateKind::Completed
             | TaskStateKind::Failed
             | TaskStateKind::Killed
+            | TaskStateKind::KilledOom
+            | TaskStateKind::Stopped
+            | TaskStateKind::Rejected
             | TaskStateKind::Lost => {
                 return Ok(task.status.run.is_some() && task.status.time_started.is_some());
             }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
-use hostler_api::task::{TaskBatchBody, TaskSubmitBody};
-use hostler_model::{Labels, WorkloadSpec, label_problem};
+use hostler_api::task::{ArraySubmitBody, TaskBatchBody, TaskSubmitBody};
+use hostler_model::{ArrayRange, Labels, Name, WorkloadSpec, label_problem};
 
+use super::spec_flags;
 use crate::args::SpecArgs;
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -16,9 +17,18 @@ use crate::ui::Ui;
 pub enum Submission {
     One(Box<TaskSubmitBody>),
     Batch(TaskBatchBody),
+    /// Or a gang.
+    Array(Box<ArraySubmitBody>),
 }
 
-pub fn build(ui: &Ui, args: SpecArgs) -> Result<Submission, Failure> {
+/// What makes many tasks of one spec.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Many {
+    pub range: Option<ArrayRange>,
+    pub nodes: Option<u32>,
+}
+
+pub fn build(ui: &Ui, args: SpecArgs, many: Many) -> Result<Submission, Failure> {
     let submission = match &args.file {
         None => Submission::One(Box::new(TaskSubmitBody {
             name: None,
@@ -27,21 +37,36 @@ pub fn build(ui: &Ui, args: SpecArgs) -> Result<Submission, Failure> {
         Some(path) => parse(&read(ui, path)?).map_err(|mistake| {
             Failure::usage(
                 format!("{} is not understood: {mistake}", path.display()),
-                "it holds `name` and `spec`, or `tasks` with a list of these, as YAML or JSON",
+                "it holds `name` and `spec`, with `range` for an array, or `tasks` with a list of these, as YAML or JSON",
             )
         })?,
     };
-    match submission {
-        Submission::One(mut body) => {
-            overlay(&mut body, args)?;
-            Ok(Submission::One(body))
+    let (mut name, mut spec, range) = match submission {
+        Submission::One(body) => (body.name, body.spec, None),
+        Submission::Array(body) => (body.name, body.spec, body.range),
+        Submission::Batch(batch) if is_only_file(&args) && many == Many::default() => {
+            return Ok(Submission::Batch(batch));
         }
-        Submission::Batch(batch) if is_only_file(&args) => Ok(Submission::Batch(batch)),
-        Submission::Batch(_) => Err(Failure::usage(
-            "flags cannot change a file with many tasks",
-            "write it into the file, or submit the tasks one by one",
-        )),
-    }
+        Submission::Batch(_) => {
+            return Err(Failure::usage(
+                "flags cannot change a file with many tasks",
+                "write it into the file, or submit the tasks one by one",
+            ));
+        }
+    };
+    overlay(&mut name, &mut spec, args)?;
+    spec.queue.nodes = many.nodes.or(spec.queue.nodes);
+    let range = many.range.or(range);
+    Ok(match (range, spec.queue.nodes) {
+        (None, None) => Submission::One(Box::new(TaskSubmitBody { name, spec })),
+        (Some(_), Some(_)) => {
+            return Err(Failure::usage(
+                "an array runs its tasks apart, a gang runs them together",
+                "give either a range of indexes or a number of nodes",
+            ));
+        }
+        (range, _) => Submission::Array(Box::new(ArraySubmitBody { name, spec, range })),
+    })
 }
 
 fn is_only_file(args: &SpecArgs) -> bool {
@@ -62,6 +87,8 @@ fn parse(text: &str) -> Result<Submission, String> {
     let fields: BTreeMap<String, serde_json::Value> = serde_saphyr::from_str(text).map_err(say)?;
     if fields.contains_key("tasks") {
         serde_saphyr::from_str(text).map(Submission::Batch).map_err(say)
+    } else if fields.contains_key("range") {
+        serde_saphyr::from_str(text).map(|body| Submission::Array(Box::new(body))).map_err(say)
     } else if fields.contains_key("spec") {
         serde_saphyr::from_str(text).map(|body| Submission::One(Box::new(body))).map_err(say)
     } else {
@@ -70,12 +97,15 @@ fn parse(text: &str) -> Result<Submission, String> {
     }
 }
 
-fn overlay(body: &mut TaskSubmitBody, args: SpecArgs) -> Result<(), Failure> {
-    let spec = &mut body.spec;
+fn overlay(
+    name: &mut Option<Name>,
+    spec: &mut WorkloadSpec,
+    args: SpecArgs,
+) -> Result<(), Failure> {
     if !args.command.is_empty() {
         spec.command = args.command;
     }
-    body.name = args.name.or_else(|| body.name.take());
+    *name = args.name.or_else(|| name.take());
     if let Some(path) = &args.env_file {
         let text =
             std::fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
@@ -93,13 +123,13 @@ fn overlay(body: &mut TaskSubmitBody, args: SpecArgs) -> Result<(), Failure> {
     spec.workdir = args.workdir.or_else(|| spec.workdir.take());
     spec.user = args.user.or_else(|| spec.user.take());
     spec.timeout = args.timeout.or(spec.timeout);
-    spec.resources.cores = args.cores.unwrap_or(spec.resources.cores);
-    spec.resources.memory = args.memory.unwrap_or(spec.resources.memory);
-    spec.placement.node = args.node.or_else(|| spec.placement.node.take());
-    spec.placement.selector.extend(labels(&args.selector)?);
     spec.stop.signal = args.stop_signal.unwrap_or(spec.stop.signal);
     spec.stop.grace = args.grace.unwrap_or(spec.stop.grace);
-    Ok(())
+    spec.tags.extend(args.tags);
+    spec_flags::resources(spec, args.resources);
+    spec_flags::placement(spec, args.placement)?;
+    spec_flags::queue(spec, args.queue);
+    spec_flags::container(spec, args.container)
 }
 
 /// `Err` is the number of the line that is wrong.
@@ -149,17 +179,18 @@ pub fn labels(pairs: &[String]) -> Result<Labels, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{PlacementArgs, ResourceArgs};
     use hostler_model::{Bytes, Cores, Span};
 
     fn one(text: &str) -> TaskSubmitBody {
         match parse(text).unwrap() {
             Submission::One(body) => *body,
-            Submission::Batch(batch) => panic!("{batch:?}"),
+            other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn files_hold_a_task_a_spec_or_many_tasks() {
+    fn files_hold_a_task_a_spec_an_array_or_many_tasks() {
         let yaml = "name: build\nspec:\n  command: [make, -j4]\n  resources: { cores: 1.5, memory: 1048576 }\n  timeout: 1h\n";
         let body = one(yaml);
         assert_eq!(body.name.as_ref().unwrap().as_str(), "build");
@@ -168,10 +199,16 @@ mod tests {
         let json = serde_json::to_string(&body).unwrap();
         assert_eq!(one(&json), body);
         assert_eq!(one("command: [\"true\"]").spec, WorkloadSpec::command(["true"]));
+        let array = parse("name: sweep\nrange: 1-100%5\nspec: { command: [a] }\n").unwrap();
+        assert!(
+            matches!(array, Submission::Array(body) if body.range.as_ref().unwrap().len() == 100)
+        );
         let batch = parse("tasks:\n- spec: { command: [a] }\n- spec: { command: [b] }\n").unwrap();
         assert!(matches!(batch, Submission::Batch(batch) if batch.tasks.len() == 2));
         let mistake = parse("spec:\n  comand: [a]\n").unwrap_err();
         assert!(mistake.contains("comand"), "{mistake}");
+        let mistake = parse("range: 5-1\nspec: { command: [a] }\n").unwrap_err();
+        assert!(mistake.contains("ends before it begins"), "{mistake}");
     }
 
     #[test]
@@ -181,13 +218,19 @@ mod tests {
         let args = SpecArgs {
             name: Some("b".parse().unwrap()),
             env: vec!["B=2=3".to_owned()],
-            cores: Some(Cores::from_millis(500)),
-            memory: Some(Bytes::mib(1)),
-            selector: vec!["disk=ssd".to_owned(), "zone=b".to_owned()],
+            resources: ResourceArgs {
+                cores: Some(Cores::from_millis(500)),
+                memory: Some(Bytes::mib(1)),
+                ..ResourceArgs::default()
+            },
+            placement: PlacementArgs {
+                selector: vec!["disk=ssd".to_owned(), "zone=b".to_owned()],
+                ..PlacementArgs::default()
+            },
             command: vec!["y".to_owned(), "z".to_owned()],
             ..SpecArgs::default()
         };
-        overlay(&mut body, args).unwrap();
+        overlay(&mut body.name, &mut body.spec, args).unwrap();
         assert_eq!(body.name.unwrap().as_str(), "b");
         assert_eq!(body.spec.command, ["y", "z"]);
         assert_eq!((body.spec.env["A"].as_str(), body.spec.env["B"].as_str()), ("1", "2=3"));

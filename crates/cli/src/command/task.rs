@@ -2,24 +2,28 @@
 
 use futures::TryStreamExt;
 use hostler_api::ProjectPath;
-use hostler_api::record::{EventList, EventListQuery};
 use hostler_api::task::{
-    RunList, TaskBatchView, TaskExplain, TaskGet, TaskGetQuery, TaskKill, TaskKillBody, TaskList,
-    TaskListQuery, TaskRemove, TaskSubmit, TaskSubmitBatch, TaskView,
+    ArraySubmit, RunList, TaskBatchView, TaskGet, TaskGetQuery, TaskKill, TaskKillBody, TaskList,
+    TaskListQuery, TaskPause, TaskRemove, TaskResume, TaskRetry, TaskSubmit, TaskSubmitBatch,
+    TaskView,
 };
-use hostler_model::{ObjectKind, TaskStateKind};
+use hostler_model::TaskStateKind;
 
-use super::spec::{self, Submission};
-use super::{Cx, DONE, Link, NONE, PAGE, explain, logs, wait, watch};
-use crate::args::{SubmitArgs, TaskCommand, TaskKillArgs, TaskListArgs, TaskRemoveArgs, WaitArgs};
+use super::spec::{self, Many, Submission};
+use super::{Cx, DONE, Link, NONE, PAGE, array, explain, logs, task_describe, wait, watch};
+use crate::args::{
+    SubmitArgs, TaskCommand, TaskKillArgs, TaskListArgs, TaskRemoveArgs, TaskRetryArgs, WaitArgs,
+};
 use crate::failure::{Failure, Outcome};
-use crate::output::{self, Description, Format, age, moment};
+use crate::output::{self, Format};
 
 pub async fn perform(cx: &Cx, command: TaskCommand) -> Outcome {
     match command {
         TaskCommand::Submit(args) => submit(cx, *args).await,
         TaskCommand::Ls(args) => ls(cx, args).await,
-        TaskCommand::Describe(args) if cx.is_for_people() => describe(cx, &args.task).await,
+        TaskCommand::Describe(args) if cx.is_for_people() => {
+            task_describe::describe(cx, &args.task).await
+        }
         TaskCommand::Get(args) | TaskCommand::Describe(args) => {
             let link = cx.link()?;
             cx.one(&get(&link, &args.task).await?)
@@ -27,6 +31,24 @@ pub async fn perform(cx: &Cx, command: TaskCommand) -> Outcome {
         TaskCommand::Logs(args) => logs::logs(cx, args).await,
         TaskCommand::Wait(args) => wait::wait(cx, args).await,
         TaskCommand::Kill(args) => kill(cx, args).await,
+        TaskCommand::Pause(args) => {
+            let link = cx.link()?;
+            for name in &args.tasks {
+                let task = link.client.call::<TaskPause>(&link.task(name), &NONE, &NONE).await?;
+                cx.changed(&task, paused(&task))?;
+            }
+            Ok(DONE)
+        }
+        TaskCommand::Resume(args) => {
+            let link = cx.link()?;
+            for name in &args.tasks {
+                let task = link.client.call::<TaskResume>(&link.task(name), &NONE, &NONE).await?;
+                cx.changed(&task, "goes on")?;
+            }
+            Ok(DONE)
+        }
+        TaskCommand::Retry(args) => retry(cx, args).await,
+        TaskCommand::Array(command) => array::perform(cx, command).await,
         TaskCommand::Rm(args) => rm(cx, args).await,
         TaskCommand::Explain(args) => explain::task(cx, &args.task).await,
         TaskCommand::Watch(args) => watch::tasks(cx, args.task.as_deref()).await,
@@ -38,12 +60,13 @@ pub async fn perform(cx: &Cx, command: TaskCommand) -> Outcome {
     }
 }
 
-async fn get(link: &Link, name: &str) -> Result<TaskView, Failure> {
+pub(super) async fn get(link: &Link, name: &str) -> Result<TaskView, Failure> {
     Ok(link.client.call::<TaskGet>(&link.task(name), &TaskGetQuery::default(), &NONE).await?)
 }
 
 async fn submit(cx: &Cx, args: SubmitArgs) -> Outcome {
-    let submission = spec::build(&cx.ui, args.spec)?;
+    let many = Many { range: args.array, nodes: args.nodes };
+    let submission = spec::build(&cx.ui, args.spec, many)?;
     let link = cx.link()?;
     let path = ProjectPath { project: link.project.clone() };
     let names = match submission {
@@ -53,6 +76,13 @@ async fn submit(cx: &Cx, args: SubmitArgs) -> Outcome {
                 return submitted(cx, &task);
             }
             vec![task.name.to_string()]
+        }
+        Submission::Array(body) => {
+            let made = link.client.call::<ArraySubmit>(&path, &NONE, &body).await?;
+            if !args.wait {
+                return array::submitted(cx, &made);
+            }
+            return array::ended(cx, &link, &made.id.to_string(), None, None).await;
         }
         Submission::Batch(batch) => {
             let made = link.client.call::<TaskSubmitBatch>(&path, &NONE, &batch).await?;
@@ -95,18 +125,30 @@ fn submitted_batch(cx: &Cx, made: &TaskBatchView) -> Outcome {
 async fn ls(cx: &Cx, args: TaskListArgs) -> Outcome {
     let link = cx.link()?;
     let path = ProjectPath { project: link.project.clone() };
+    if let Some(name) = &args.array {
+        return array::tasks(cx, &link, name, args.state, args.limit.limit).await;
+    }
     let query = TaskListQuery { state: args.state, limit: PAGE, ..TaskListQuery::default() };
     cx.list::<TaskList, _>(&link, &path, &query, args.limit.limit).await
 }
 
-/// Names of all tasks of the project for which `is_meant` holds.
+fn paused(task: &TaskView) -> &'static str {
+    match task.status.state {
+        TaskStateKind::Paused => "is paused",
+        TaskStateKind::Pending | TaskStateKind::PendingApproval => "is held back",
+        _ => "is being paused",
+    }
+}
+
+/// Ids of all tasks of the project, or of an array, for which `is_meant` holds.
 async fn all(
     link: &Link,
     state: Option<TaskStateKind>,
+    array: Option<String>,
     is_meant: fn(TaskStateKind) -> bool,
 ) -> Result<Vec<String>, Failure> {
     let path = ProjectPath { project: link.project.clone() };
-    let query = TaskListQuery { state, limit: PAGE, ..TaskListQuery::default() };
+    let query = TaskListQuery { state, array, limit: PAGE, ..TaskListQuery::default() };
     let tasks: Vec<TaskView> =
         link.client.pages::<TaskList, _>(&path, &query, None)?.try_collect().await?;
     let meant = tasks.into_iter().filter(|task| is_meant(task.status.state));
@@ -117,14 +159,37 @@ async fn kill(cx: &Cx, args: TaskKillArgs) -> Outcome {
     let link = cx.link()?;
     let mut tasks = args.tasks;
     if args.all {
-        tasks = all(&link, None, |state| !state.is_settled()).await?;
+        tasks = all(&link, None, None, |state| !state.is_settled()).await?;
         cx.ui.confirm(&format!("Stop {} tasks of project {}?", tasks.len(), link.project))?;
     }
     let body = TaskKillBody { grace: args.grace };
     for task in &tasks {
+        if array::bare(task).is_some() {
+            array::kill(cx, &link, task, args.grace).await?;
+            continue;
+        }
         let task = link.client.call::<TaskKill>(&link.task(task), &NONE, &body).await?;
         let what = if task.status.state.is_settled() { "has ended" } else { "is being stopped" };
         cx.changed(&task, what)?;
+    }
+    Ok(DONE)
+}
+
+async fn retry(cx: &Cx, args: TaskRetryArgs) -> Outcome {
+    let link = cx.link()?;
+    let mut tasks = args.tasks;
+    if let Some(name) = &args.array {
+        let name = array::bare(name).unwrap_or(name);
+        let is_meant =
+            |state: TaskStateKind| state.is_settled() && state != TaskStateKind::Completed;
+        tasks = all(&link, None, Some(name.to_owned()), is_meant).await?;
+        if tasks.is_empty() {
+            cx.ui.say(&format!("no task of array {name} ended otherwise than well"));
+        }
+    }
+    for name in &tasks {
+        let task = link.client.call::<TaskRetry>(&link.task(name), &NONE, &NONE).await?;
+        cx.changed(&task, "is back in the queue")?;
     }
     Ok(DONE)
 }
@@ -133,7 +198,7 @@ async fn rm(cx: &Cx, args: TaskRemoveArgs) -> Outcome {
     let link = cx.link()?;
     let mut tasks = args.tasks;
     if args.all {
-        tasks = all(&link, args.state, TaskStateKind::is_settled).await?;
+        tasks = all(&link, args.state, None, TaskStateKind::is_settled).await?;
         cx.ui.confirm(&format!("Remove {} tasks of project {}?", tasks.len(), link.project))?;
     }
     for task in &tasks {
@@ -142,79 +207,6 @@ async fn rm(cx: &Cx, args: TaskRemoveArgs) -> Outcome {
         cx.ui.say(&format!("task {} removed", path.task));
     }
     Ok(DONE)
-}
-
-async fn describe(cx: &Cx, name: &str) -> Outcome {
-    let link = cx.link()?;
-    let task = get(&link, name).await?;
-    let path = link.task(&task.id.to_string());
-    let query = EventListQuery {
-        object: Some(ObjectKind::Task),
-        id: Some(task.id.to_string()),
-        limit: Some(20),
-        ..EventListQuery::default()
-    };
-    let explanation = link.client.call::<TaskExplain>(&path, &NONE, &NONE).await?;
-    let runs = link.client.call::<RunList>(&path, &NONE, &NONE).await?;
-    let events = link.client.call::<EventList>(&NONE, &query, &NONE).await?;
-    let now = cx.now();
-
-    let mut text = Description::default();
-    about(&mut text, &task, now);
-    text.section("Why").text(explanation.summary);
-    explanation.hints.into_iter().for_each(|hint| {
-        text.text(format!("hint: {hint}"));
-    });
-    text.section("Runs");
-    for run in runs.items {
-        let exit = run.exit.map(|exit| format!(", {exit}")).unwrap_or_default();
-        text.text(format!("{} attempt {}: {}{exit}", run.id, run.attempt, run.state));
-    }
-    text.section("Events");
-    for event in events.items {
-        text.text(format!("{:>8}  {}", age(event.time, now), event.message));
-    }
-    cx.ui.data(text.render().as_bytes())?;
-    Ok(DONE)
-}
-
-fn about(text: &mut Description, task: &TaskView, now: hostler_model::Timestamp) {
-    let (spec, status) = (&task.spec, &task.status);
-    let time = |time: hostler_model::Timestamp| {
-        format!("{} ({})", moment(time, now, true), age(time, now))
-    };
-    text.pair("Name", task.name.to_string())
-        .pair("Id", task.id.to_string())
-        .pair("Project", task.project.to_string())
-        .pair("State", format!("{}: {}", status.state, status.message))
-        .pair("Node", status.node.as_ref().map(ToString::to_string))
-        .pair("Pid", status.pid.map(|pid| pid.to_string()))
-        .pair("Exit", status.exit.as_ref().map(ToString::to_string))
-        .pair("Created", format!("{} by {}", time(task.time_created), task.created_by))
-        .pair("Started", status.time_started.map(time))
-        .pair("Ended", status.time_ended.map(time));
-    text.section("Spec")
-        .pair("Command", quoted(&spec.command))
-        .pair(
-            "Env",
-            spec.env.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join("\n"),
-        )
-        .pair("Workdir", spec.workdir.clone())
-        .pair("User", spec.user.clone())
-        .pair("Timeout", spec.timeout.map(|timeout| timeout.to_string()))
-        .pair("Stop", format!("{}, then SIGKILL after {}", spec.stop.signal, spec.stop.grace))
-        .pair("Cores", spec.resources.cores.to_string())
-        .pair("Memory", spec.resources.memory.to_string())
-        .pair("On node", spec.placement.node.as_ref().map(ToString::to_string))
-        .pair(
-            "Selector",
-            spec.placement
-                .selector
-                .iter()
-                .map(|(k, v)| format!("{k}={v}"))
-                .collect::<Vec<_>>()
-                .join(","),
-        );
 }
 
 /// Words as they would be typed.

@@ -7,7 +7,7 @@ use hostler_client::{Client, Error};
 use hostler_model::{Span, TaskStateKind};
 use tokio::time::Instant;
 
-use super::{Cx, DONE, Link, NONE, bare, operation, pause};
+use super::{Cx, DONE, Link, NONE, array, bare, operation, pause};
 use crate::args::WaitArgs;
 use crate::exit;
 use crate::failure::{Failure, Outcome};
@@ -80,11 +80,16 @@ pub fn timed_out(what: &str, timeout: Option<Span>) -> Failure {
 pub async fn wait(cx: &Cx, args: WaitArgs) -> Outcome {
     let link = cx.link()?;
     let deadline = deadline(args.timeout);
-    let (operations, tasks): (Vec<_>, Vec<_>) =
+    let (operations, rest): (Vec<_>, Vec<_>) =
         args.tasks.iter().partition(|name| name.starts_with("operation/"));
+    let (arrays, tasks): (Vec<_>, Vec<_>) =
+        rest.into_iter().partition(|name| array::bare(name).is_some());
     let mut exit = DONE;
     for id in operations {
         exit = exit.max(operation::wait(cx, &link, bare("operation", id), args.timeout).await?);
+    }
+    for name in arrays {
+        exit = exit.max(array::ended(cx, &link, name, deadline, args.timeout).await?);
     }
     exit = exit.max(tasks_ended(cx, &link, &tasks, deadline, args.timeout).await?);
     Ok(exit)

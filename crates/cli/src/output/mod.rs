@@ -7,8 +7,10 @@
 
 mod describe;
 mod jsonpath;
+mod resources;
 mod rows;
 mod table;
+mod task_rows;
 mod template;
 mod time;
 mod usage;
@@ -16,7 +18,9 @@ mod workload_rows;
 
 pub use describe::{Description, written_today};
 pub use jsonpath::JsonPath;
+pub use resources::{NodeResources, gpu};
 pub use table::{Cell, Table};
+pub use task_rows::{ArrayTask, QueueLine};
 pub use template::Template;
 pub use time::{age, moment, span};
 pub use usage::{node_usage, workload_usage};

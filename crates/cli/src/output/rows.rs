@@ -5,12 +5,9 @@ use hostler_api::operation::OperationView;
 use hostler_api::project::ProjectView;
 use hostler_api::record::{AuditView, EventView};
 use hostler_api::system::{ReconcilerView, ServerView};
-use hostler_api::task::{RunView, TaskView};
 use hostler_api::token::TokenView;
 use hostler_api::user::{MemberView, UserView};
-use hostler_model::{
-    Labels, NodeState, OperationState, RunStateKind, StepState, TaskStateKind, Timestamp,
-};
+use hostler_model::{Labels, NodeState, OperationState, Quota, StepState, Timestamp};
 
 use super::{Cell, Column, Show, column, moment, wide};
 
@@ -18,101 +15,8 @@ pub(crate) fn labels(labels: &Labels) -> String {
     labels.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(",")
 }
 
-fn when(time: Option<Timestamp>, now: Timestamp, is_wide: bool) -> Cell {
+pub(super) fn when(time: Option<Timestamp>, now: Timestamp, is_wide: bool) -> Cell {
     time.map(|time| moment(time, now, is_wide)).into()
-}
-
-pub(crate) fn task_state(state: TaskStateKind) -> Cell {
-    let cell = Cell::new(state);
-    match state {
-        TaskStateKind::Pending | TaskStateKind::Assigning => cell.warning(),
-        TaskStateKind::Running | TaskStateKind::Completed => cell.good(),
-        TaskStateKind::Failed | TaskStateKind::Lost => cell.bad(),
-        TaskStateKind::Killed => cell.dim(),
-    }
-}
-
-impl Show for TaskView {
-    const KIND: &'static str = "task";
-    const COLUMNS: &'static [Column] = &[
-        wide("ID"),
-        column("NAME"),
-        column("STATE"),
-        column("NODE"),
-        column("CREATED"),
-        wide("STARTED"),
-        wide("ENDED"),
-        wide("BY"),
-        wide("CORES"),
-        wide("MEMORY"),
-        wide("COMMAND"),
-        column("STATUS"),
-    ];
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-    fn name(&self) -> String {
-        self.name.to_string()
-    }
-    fn cells(&self, now: Timestamp, is_wide: bool) -> Vec<Cell> {
-        let status = &self.status;
-        let state = match (status.is_stopping, status.state.is_settled()) {
-            (true, false) => Cell::new(format!("{},stopping", status.state)).warning(),
-            _ => task_state(status.state),
-        };
-        vec![
-            Cell::new(self.id),
-            Cell::new(&self.name),
-            state,
-            status.node.as_ref().into(),
-            Cell::new(moment(self.time_created, now, is_wide)),
-            when(status.time_started, now, is_wide),
-            when(status.time_ended, now, is_wide),
-            Cell::new(&self.created_by),
-            Cell::new(self.spec.resources.cores),
-            Cell::new(self.spec.resources.memory),
-            Cell::new(self.spec.command.join(" ")),
-            Cell::new(&status.message),
-        ]
-    }
-}
-
-impl Show for RunView {
-    const KIND: &'static str = "run";
-    const COLUMNS: &'static [Column] = &[
-        column("ID"),
-        column("ATTEMPT"),
-        column("STATE"),
-        wide("NODE"),
-        column("PID"),
-        column("STARTED"),
-        column("ENDED"),
-        column("EXIT"),
-    ];
-    fn id(&self) -> String {
-        self.id.to_string()
-    }
-    fn name(&self) -> String {
-        self.id.to_string()
-    }
-    fn cells(&self, now: Timestamp, is_wide: bool) -> Vec<Cell> {
-        let state = Cell::new(self.state);
-        vec![
-            Cell::new(self.id),
-            Cell::new(self.attempt),
-            match self.state {
-                RunStateKind::Assigned => state.warning(),
-                RunStateKind::Running => state.good(),
-                RunStateKind::Exited => state,
-                RunStateKind::Lost => state.bad(),
-            },
-            Cell::new(self.node_id),
-            self.pid.into(),
-            when(self.time_started, now, is_wide),
-            when(self.time_ended, now, is_wide),
-            self.exit.as_ref().into(),
-        ]
-    }
 }
 
 pub(crate) fn node_state(node: &NodeView) -> Cell {
@@ -319,10 +223,26 @@ impl Show for AuditView {
     }
 }
 
+fn quota(quota: &Quota) -> String {
+    let parts = [
+        quota.cores.map(|cores| format!("{cores} cores")),
+        quota.memory.map(|memory| memory.to_string()),
+        quota.gpus.map(|gpus| format!("{gpus} GPUs")),
+        quota.tasks.map(|tasks| format!("{tasks} tasks")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 impl Show for ProjectView {
     const KIND: &'static str = "project";
-    const COLUMNS: &'static [Column] =
-        &[wide("ID"), column("NAME"), column("CREATED"), column("DESCRIPTION")];
+    const COLUMNS: &'static [Column] = &[
+        wide("ID"),
+        column("NAME"),
+        column("WEIGHT"),
+        column("QUOTA"),
+        column("CREATED"),
+        column("DESCRIPTION"),
+    ];
     fn id(&self) -> String {
         self.id.to_string()
     }
@@ -333,6 +253,8 @@ impl Show for ProjectView {
         vec![
             Cell::new(self.id),
             Cell::new(&self.name),
+            Cell::new(self.weight),
+            Cell::new(quota(&self.quota)),
             Cell::new(moment(self.time_created, now, is_wide)),
             Cell::new(&self.description),
         ]

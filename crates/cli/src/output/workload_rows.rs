@@ -102,7 +102,7 @@ impl Show for WorkloadRunView {
             self.cause.into(),
             self.fire.map(|time| moment(time, now, true)).into(),
             match self.state {
-                RunStateKind::Assigned => state.warning(),
+                RunStateKind::Assigned | RunStateKind::Paused => state.warning(),
                 RunStateKind::Running => state.good(),
                 RunStateKind::Exited => state,
                 RunStateKind::Lost => state.bad(),

@@ -10,8 +10,11 @@ mod workloads;
 mod world;
 
 mod access;
+mod arrays;
+mod described;
 mod help;
 mod import;
 mod output;
+mod queue;
 mod setup;
 mod tasks;

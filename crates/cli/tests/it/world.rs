@@ -175,6 +175,7 @@ pub fn task(n: u128, name: &str, status: serde_json::Value) -> serde_json::Value
             "resources": { "cores": 0.5, "memory": 1_048_576 },
             "placement": { "selector": { "disk": "ssd" } },
         },
+        "attempts": 1,
         "status": status,
         "createdBy": "ada",
         "generation": 3,

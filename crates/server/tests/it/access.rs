@@ -3,7 +3,7 @@
 use hostler_api::{Access, Described, IfMatch};
 use hostler_model::Role;
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::world::{Reply, World, request};
 
@@ -149,6 +149,33 @@ async fn a_project_of_others_is_like_one_that_does_not_exist() {
     let listed = world.call_as(&token, Method::GET, "/api/v1/projects", None).await.json();
     let names: Vec<_> = listed["items"].as_array().unwrap().iter().map(|p| &p["name"]).collect();
     assert_eq!(names, ["two"]);
+}
+
+#[tokio::test]
+async fn a_project_does_not_set_its_own_weight_and_quota() {
+    let world = World::new().await;
+    world.project("one").await;
+    let token = world.account("ada", None, Some(("one", "admin"))).await;
+    let path = "/api/v1/projects/one";
+    let patch = async |token: &str, body: Value| {
+        let etag = world.get(path).await.header("etag").to_owned();
+        let mut request = request(Method::PATCH, path, Some(token), Some(body));
+        request.headers_mut().insert("if-match", etag.parse().unwrap());
+        world.send(request).await
+    };
+    for body in [json!({ "weight": 9 }), json!({ "quota": {} })] {
+        assert_eq!(patch(&token, body).await.code(), "forbidden");
+    }
+    assert_eq!(patch(&token, json!({ "description": "ours" })).await.status, 200);
+    let set =
+        patch(&world.admin, json!({ "weight": 9, "quota": { "cores": 1.5, "gpus": 2 } })).await;
+    assert_eq!(set.status, 200, "{}", set.json());
+    let (is, quota) = (world.get(path).await.json(), json!({ "cores": 1.5, "gpus": 2 }));
+    assert_eq!(
+        (&is["description"], &is["weight"], &is["quota"]),
+        (&json!("ours"), &json!(9), &quota)
+    );
+    assert_eq!(patch(&world.admin, json!({ "weight": 0 })).await.code(), "invalid");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use hostler_api::workload::{
 use hostler_model::{Mode, ObjectKind, Timestamp};
 
 use super::super::task::quoted;
-use super::super::{Cx, DONE, NONE};
+use super::super::{Cx, DONE, NONE, spec_text};
 use super::{get, reasons};
 use crate::failure::Outcome;
 use crate::output::{Description, age, moment, span};
@@ -80,12 +80,10 @@ fn about(text: &mut Description, workload: &WorkloadView, now: Timestamp) {
         .pair("Timeout", spec.timeout.map(|timeout| timeout.to_string()))
         .pair("Stop", format!("{}, then SIGKILL after {}", spec.stop.signal, spec.stop.grace))
         .pair("Checks", (!spec.health.is_empty()).then(|| spec.health.len().to_string()))
-        .pair("Version", spec.version.clone())
-        .pair("Tags", spec.tags.join(", "))
-        .pair("Cores", spec.resources.cores.to_string())
-        .pair("Memory", spec.resources.memory.to_string())
-        .pair("On node", spec.placement.node.as_ref().map(ToString::to_string))
-        .pair("Selector", pairs(&mut spec.placement.selector.iter()));
+        .pair("Version", spec.version.clone());
+    spec_text::resources(text, spec);
+    spec_text::placement(text, spec);
+    spec_text::container(text, spec);
 }
 
 pub(crate) fn mode(mode: &Mode) -> String {
