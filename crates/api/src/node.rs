@@ -1,7 +1,8 @@
 //! Nodes, and how machines become nodes.
 
 use hostler_model::{
-    Facts, JoinTokenId, Labels, Name, NodeId, NodeMetrics, NodeState, Role, Span, Timestamp,
+    Bytes, Cores, Facts, JoinTokenId, Labels, Name, NodeId, NodeMetrics, NodeState, Role, Span,
+    Timestamp,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,6 +35,9 @@ crate::endpoints! { "nodes"
     /// List the workloads of every project that are on a node, and how they stand there.
     NodeWorkloadList = "node_workload_list" GET "/api/v1/nodes/{node}/workloads", Access::Global(Role::Viewer), 200,
         path: NodePath, reply: Listing<NodeWorkloadView>, errors: [NotFound];
+    /// What is reserved of every node, by name.
+    NodeHeldList = "node_held_list" GET "/api/v1/node-holdings", Access::Global(Role::Viewer), 200,
+        reply: Listing<NodeHeldView>;
     /// List join tokens.
     JoinTokenList = "join_token_list" GET "/api/v1/join-tokens", Access::Global(Role::Operator), 200,
         query: PageQuery, reply: Listing<JoinTokenView>;
@@ -46,6 +50,41 @@ crate::endpoints! { "nodes"
     /// Become a node: a join token and a certificate request in, a certificate out.
     Join = "join" POST "/api/v1/join", Access::Public, 201,
         body: JoinBody, reply: JoinView, errors: [Unauthenticated, Conflict, RateLimited];
+}
+
+/// What is reserved of a node for tasks and workloads, whatever they really use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeHeldView {
+    pub id: NodeId,
+    pub node: Name,
+    /// How many tasks and workloads hold something of it.
+    pub placements: u64,
+    pub cores: Cores,
+    pub memory: Bytes,
+    pub disk: Bytes,
+    /// Processors that are somebody's own, in Linux list form.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cpus: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub numa: Vec<NumaHeldView>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<GpuHeldView>,
+}
+
+/// What is bound to a NUMA node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NumaHeldView {
+    pub index: u32,
+    pub cores: Cores,
+    pub memory: Bytes,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GpuHeldView {
+    pub index: u32,
+    /// How much of it; 1 is all.
+    pub share: f64,
 }
 
 /// A workload on a node.

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use hostler_model::{
-    ArrayId, ArrayRange, Bytes, Exit, Labels, Name, NodeId, Quota, Role, RunId, RunStateKind,
-    TaskStateKind, Timestamp, WorkloadId, WorkloadSpec,
+    ArrayId, ArrayRange, Bytes, Cores, Exit, Labels, Name, NodeId, Quota, Role, RunId,
+    RunStateKind, TaskStateKind, Timestamp, WorkloadId, WorkloadSpec,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::node::GpuHeldView;
 use crate::{Access, Listing, ProjectPath};
 
 crate::endpoints! { "tasks"
@@ -321,6 +322,8 @@ pub struct RunView {
     pub attempt: u32,
     pub node_id: NodeId,
     pub state: RunStateKind,
+    /// What it was given of its node.
+    pub given: GivenView,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -330,6 +333,23 @@ pub struct RunView {
     pub time_started: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ended: Option<Timestamp>,
+}
+
+/// What a run was given of its node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GivenView {
+    pub cores: Cores,
+    pub memory: Bytes,
+    #[serde(default, skip_serializing_if = "Bytes::is_zero")]
+    pub disk: Bytes,
+    /// Processors of its own, in Linux list form.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub cpus: String,
+    /// The NUMA node it is bound to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numa: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<GpuHeldView>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use hostler_engine::place::Holding;
 use hostler_model::{
-    ArrayRange, Desired, EventKind, Labels, ModeKind, Name, NodeId, NodeState, ObjectKind,
-    Placement, Principal, PrincipalKind, Project, ProjectId, Role, Run, Service, Span,
-    TaskStateKind, Timestamp, Token, Workload, WorkloadId, WorkloadSpec,
+    ArrayRange, Bytes, Cores, CpuSet, Desired, EventKind, GpuHold, Labels, ModeKind, Name, NodeId,
+    NodeState, ObjectKind, Placement, Principal, PrincipalKind, Project, ProjectId, Reservation,
+    Role, Run, Service, Span, TaskStateKind, Timestamp, Token, Workload, WorkloadId, WorkloadSpec,
 };
 use hostler_store::{ArrayStanding, Used};
 use hostler_trust::SecretString;
@@ -280,4 +280,33 @@ pub struct EventQuery {
 pub struct AuditQuery {
     pub actor: Option<String>,
     pub action: Option<String>,
+}
+
+/// What is reserved of a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeHeld {
+    pub id: NodeId,
+    pub name: Name,
+    pub placements: u64,
+    pub cores: Cores,
+    pub memory: Bytes,
+    pub disk: Bytes,
+    /// Processors that are somebody's own.
+    pub cpus: CpuSet,
+    pub numa: Vec<NumaHeld>,
+    pub gpus: Vec<GpuHold>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NumaHeld {
+    pub index: u32,
+    pub cores: Cores,
+    pub memory: Bytes,
+}
+
+/// A run of a task, and what it was given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskRun {
+    pub run: Run,
+    pub reservation: Reservation,
 }

@@ -1,15 +1,18 @@
 //! Nodes, and tickets with which machines become nodes.
 
 use futures::TryStreamExt;
+use std::collections::HashMap;
+
 use hostler_api::PageQuery;
 use hostler_api::node::{
     JoinTokenCreate, JoinTokenCreateBody, JoinTokenList, JoinTokenPath, JoinTokenRevoke,
-    NodeCordon, NodeCordonBody, NodeDrain, NodeDrainBody, NodeGet, NodeList, NodeListQuery,
-    NodePath, NodeRemove, NodeUncordon, NodeUpdate, NodeUpdateBody, NodeView,
+    NodeCordon, NodeCordonBody, NodeDrain, NodeDrainBody, NodeGet, NodeHeldList, NodeHeldView,
+    NodeList, NodeListQuery, NodePath, NodeRemove, NodeUncordon, NodeUpdate, NodeUpdateBody,
+    NodeView,
 };
 use hostler_api::record::{EventList, EventListQuery};
 use hostler_api::workload::{NodeUsage, NodeUsageQuery};
-use hostler_model::{DiskHealthFact, Generation, Labels, ObjectKind, label_problem};
+use hostler_model::{DiskHealthFact, Generation, Labels, NodeId, ObjectKind, label_problem};
 
 use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare, operation, spec, watch};
 use crate::args::{
@@ -77,7 +80,12 @@ async fn ls(cx: &Cx, args: NodeListArgs) -> Outcome {
         return cx.list::<NodeList, _>(&link, &NONE, &query, args.limit.limit).await;
     }
     let pages = link.client.pages::<NodeList, _>(&NONE, &query, args.limit.limit)?;
-    let nodes: Vec<NodeResources> = pages.map_ok(NodeResources).try_collect().await?;
+    let nodes: Vec<NodeView> = pages.try_collect().await?;
+    let held = link.client.call::<NodeHeldList>(&NONE, &NONE, &NONE).await?;
+    let mut held: HashMap<NodeId, NodeHeldView> =
+        held.items.into_iter().map(|held| (held.id, held)).collect();
+    let with_held = |node: NodeView| NodeResources { held: held.remove(&node.id), node };
+    let nodes: Vec<NodeResources> = nodes.into_iter().map(with_held).collect();
     output::list(&cx.ui, cx.now(), &nodes)?;
     Ok(DONE)
 }

@@ -1,7 +1,7 @@
 //! Everything about one task, for people.
 
 use hostler_api::record::{EventList, EventListQuery};
-use hostler_api::task::{ArrayGet, ArrayPath, RunList, RunView, TaskExplain, TaskView};
+use hostler_api::task::{ArrayGet, ArrayPath, GivenView, RunList, RunView, TaskExplain, TaskView};
 use hostler_model::{ObjectKind, Timestamp};
 
 use super::task::{get, quoted};
@@ -103,5 +103,18 @@ fn history(run: &RunView) -> String {
         (Some(started), Some(ended)) => format!(" for {}", span(ended.since(started))),
         _ => String::new(),
     };
-    format!("{} attempt {}: {}{length}{exit}", run.id, run.attempt, run.state)
+    let given = given(&run.given).map(|given| format!(", with {given}")).unwrap_or_default();
+    format!("{} attempt {}: {}{length}{exit}{given}", run.id, run.attempt, run.state)
+}
+
+/// Which processors and devices a run was given.
+fn given(given: &GivenView) -> Option<String> {
+    let cpus = (!given.cpus.is_empty()).then(|| format!("processors {}", given.cpus));
+    let numa = given.numa.map(|numa| format!("NUMA node {numa}"));
+    let gpus = given.gpus.iter().map(|gpu| match gpu.share {
+        share if share < 1.0 => format!("{share} of GPU {}", gpu.index),
+        _ => format!("GPU {}", gpu.index),
+    });
+    let words: Vec<String> = cpus.into_iter().chain(numa).chain(gpus).collect();
+    (!words.is_empty()).then(|| words.join(", "))
 }

@@ -2,73 +2,72 @@
 
 use std::collections::BTreeMap;
 
-use hostler_api::node::NodeView;
-use hostler_model::{Facts, GpuFact, GpuMetrics, NodeMetrics, Timestamp};
+use hostler_api::node::{NodeHeldView, NodeView};
+use hostler_model::{Facts, GpuFact, GpuMetrics, Timestamp};
 use serde::Serialize;
 
 use super::rows::node_state;
 use super::{Cell, Column, Show, column, wide};
 
-/// A node as `node ls --resources` shows it; documents are those of the node itself.
+/// A node as `node ls --resources` shows it, with what is reserved of it.
 #[derive(Clone, Debug, Serialize)]
-#[serde(transparent)]
-pub struct NodeResources(pub NodeView);
+pub struct NodeResources {
+    #[serde(flatten)]
+    pub node: NodeView,
+    pub held: Option<NodeHeldView>,
+}
 
 impl Show for NodeResources {
     const KIND: &'static str = NodeView::KIND;
     const COLUMNS: &'static [Column] = &[
         column("NAME"),
         column("STATE"),
-        column("RUNS"),
+        column("PLACED"),
         column("CORES"),
         column("MEMORY"),
         column("DISK"),
+        wide("OWN CPUS"),
         wide("NUMA"),
         column("GPUS"),
     ];
     fn id(&self) -> String {
-        self.0.id()
+        self.node.id()
     }
     fn name(&self) -> String {
-        Show::name(&self.0)
+        Show::name(&self.node)
     }
     fn cells(&self, _: Timestamp, _: bool) -> Vec<Cell> {
-        let (facts, metrics) = (self.0.facts.as_ref(), self.0.metrics.as_ref());
-        let of = |used: Option<String>, all: Option<String>| match (used, all) {
-            (Some(used), Some(all)) => Some(format!("{used} of {all}")),
+        let (facts, held) = (self.node.facts.as_ref(), self.held.as_ref());
+        let metrics = self.node.metrics.as_ref();
+        let of = |held: Option<String>, all: Option<String>| match (held, all) {
+            (Some(held), Some(all)) => Some(format!("{held} of {all}")),
             (_, all) => all,
         };
-        let busy = facts.zip(metrics).map(|(facts, metrics)| {
-            format!("{:.1}", metrics.cpu_ratio * f64::from(facts.cores.millis()) / 1000.0)
-        });
-        let memory = metrics.map(|m| m.memory_used.to_string());
-        let disk = metrics.filter(|m| !m.disk_size.is_zero());
+        let disk = metrics.map(|m| m.disk_size).filter(|size| !size.is_zero());
         vec![
-            Cell::new(&self.0.name),
-            node_state(&self.0),
-            metrics.map(|m| m.runs_active).into(),
-            of(busy, facts.map(|f| f.cores.to_string())).into(),
-            of(memory, facts.map(|f| f.memory.to_string())).into(),
-            disk.map(|m| format!("{} of {}", m.disk_used, m.disk_size)).into(),
+            Cell::new(&self.node.name),
+            node_state(&self.node),
+            held.map(|held| held.placements).into(),
+            of(held.map(|h| h.cores.to_string()), facts.map(|f| f.cores.to_string())).into(),
+            of(held.map(|h| h.memory.to_string()), facts.map(|f| f.memory.to_string())).into(),
+            of(held.map(|h| h.disk.to_string()), disk.map(|size| size.to_string())).into(),
+            held.filter(|h| !h.cpus.is_empty()).map(|h| h.cpus.clone()).into(),
             facts.filter(|f| !f.numa.is_empty()).map(|f| f.numa.len()).into(),
-            facts.filter(|f| !f.gpus.is_empty()).map(|f| gpus(f, metrics)).into(),
+            facts.filter(|f| !f.gpus.is_empty()).map(|f| gpus(f, held)).into(),
         ]
     }
 }
 
-/// How many of each model, how busy they are, and how many are out of service.
-fn gpus(facts: &Facts, metrics: Option<&NodeMetrics>) -> String {
+/// How many of each model, how much of them is reserved, and how many are out of service.
+fn gpus(facts: &Facts, held: Option<&NodeHeldView>) -> String {
     let mut models: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for GpuFact { model, memory, .. } in &facts.gpus {
         *models.entry((model, memory.to_string())).or_default() += 1;
     }
-    let mut words: Vec<String> =
-        models.iter().map(|((model, memory), count)| format!("{count} {model} {memory}")).collect();
-    let busy: Vec<f64> =
-        metrics.iter().flat_map(|m| &m.gpus).filter_map(|gpu| gpu.utilisation).collect();
-    if !busy.is_empty() {
-        words.push(format!("{:.1} busy", busy.iter().sum::<f64>()));
-    }
+    let words = models.iter().map(|((model, memory), count)| format!("{count} {model} {memory}"));
+    let words: Vec<String> = words.collect();
+    let given: f64 = held.iter().flat_map(|held| &held.gpus).map(|gpu| gpu.share).sum();
+    let mut words = vec![format!("{given} of {}", words.join(", "))];
     let broken = facts.gpus.iter().filter(|gpu| gpu.trouble.is_some()).count();
     if broken > 0 {
         words.push(format!("{broken} out of service"));

@@ -43,7 +43,7 @@ async fn described(array: Option<Value>) -> String {
         json!({ "state": "running", "summary": "it runs on gpu-1", "nodes": [], "hints": [] });
     let run = |n: u128, attempt: u32, state: &str, end: Value| {
         json!({
-            "id": uuid::Uuid::from_u128(n), "attempt": attempt, "nodeId": uuid::Uuid::from_u128(1), "state": state,
+            "id": uuid::Uuid::from_u128(n), "attempt": attempt, "nodeId": uuid::Uuid::from_u128(1), "given": { "cores": 2, "memory": 1_073_741_824, "cpus": "2-3", "numa": 0, "gpus": [{ "index": 1, "share": 0.25 }] }, "state": state,
             "exit": if end.is_null() { Value::Null } else { json!({ "reason": "out-of-memory", "time": end }) },
             "timeCreated": "2026-01-31T11:56:00Z", "timeStarted": "2026-01-31T11:56:00Z", "timeEnded": end,
         })

@@ -51,7 +51,7 @@ async fn world() -> World {
         "actor": { "kind": "user", "name": "ada" }, "message": "task broke was submitted by ada",
     });
     let run = json!({
-        "id": uuid::Uuid::from_u128(77), "attempt": 1, "nodeId": uuid::Uuid::from_u128(1), "state": "exited", "pid": 4711,
+        "id": uuid::Uuid::from_u128(77), "attempt": 1, "nodeId": uuid::Uuid::from_u128(1), "given": { "cores": 2, "memory": 1_073_741_824, "cpus": "2-3", "numa": 0, "gpus": [{ "index": 1, "share": 0.25 }] }, "state": "exited", "pid": 4711,
         "exit": { "reason": "exited", "code": 3, "time": "2026-01-31T11:58:00Z" }, "timeCreated": "2026-01-31T11:56:00Z",
     });
     let router = axum::Router::new()

@@ -50,6 +50,13 @@ fn accounts(query: &Value) -> Value {
 /// What was asked to be changed.
 type Changes = Arc<Mutex<Vec<Value>>>;
 
+fn held() -> Value {
+    json!({ "items": [{
+        "id": uuid::Uuid::from_u128(1), "node": "web-1", "placements": 3, "cores": 6.5, "memory": 17_179_869_184_u64, "disk": 0,
+        "cpus": "8-11", "numa": [{ "index": 1, "cores": 4, "memory": 8_589_934_592_u64 }], "gpus": [{ "index": 0, "share": 0.5 }],
+    }] })
+}
+
 async fn world() -> (World, Changes) {
     let changes = Changes::default();
     let (made, patched) = (Arc::clone(&changes), Arc::clone(&changes));
@@ -93,6 +100,7 @@ async fn world() -> (World, Changes) {
             "/api/v1/projects/{project}",
             get(|| async { Json(project("lab", 2, json!({ "cores": 64, "gpus": 8 }))) }).patch(update),
         )
+        .route("/api/v1/node-holdings", get(|| async { Json(held()) }))
         .route("/api/v1/nodes", get(move || async move { Json(json!({ "items": [node, bare] })) }))
         .fallback(|| async { refusal(Code::NoSuchRoute, "there is no such path") });
     (World::new(router).await, changes)

@@ -3,6 +3,7 @@
 mod account;
 mod login;
 mod node;
+mod node_held;
 mod node_join;
 mod node_reach;
 mod node_workloads;

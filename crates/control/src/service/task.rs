@@ -6,15 +6,15 @@ use std::time::Duration;
 use hostler_engine::observe;
 use hostler_model::{
     Code, Diagnostic, Error, EventKind, Generation, Limit, Name, NodeId, ObjectKind, ObjectRef,
-    Page, Placement, PrincipalId, Project, Role, Run, Scope, Span, TaskStateKind, Workload,
-    WorkloadId,
+    Page, Placement, PlacementId, PrincipalId, Project, Reservation, Role, Scope, Span,
+    TaskStateKind, Workload, WorkloadId,
 };
 use hostler_store::{Conn, WorkloadFilter};
 use serde_json::json;
 
 use super::task_control::find_array;
 use crate::ends::{Follow, Moved};
-use crate::{Control, Cx, TaskDetail};
+use crate::{Control, Cx, TaskDetail, TaskRun};
 
 /// How often a waiter looks by itself, for changes made through another server.
 const WAIT_POLL: Duration = Duration::from_millis(500);
@@ -222,10 +222,21 @@ impl Control {
         cx: &Cx,
         project: &Project,
         name_or_id: &str,
-    ) -> Result<Vec<Run>, Error> {
+    ) -> Result<Vec<TaskRun>, Error> {
         let detail = self.task_get(cx, project, name_or_id).await?;
-        let mut runs = self.store.read().await?.run_list(detail.workload.id).await?;
-        runs.sort_by_key(|run| std::cmp::Reverse(run.attempt));
+        let mut read = self.store.read().await?;
+        let placements = read.placement_by_workload(detail.workload.id).await?;
+        let mut given: HashMap<PlacementId, Reservation> =
+            placements.into_iter().map(|placed| (placed.id, placed.reservation)).collect();
+        let runs = read.run_list(detail.workload.id).await?;
+        let mut runs: Vec<TaskRun> = runs
+            .into_iter()
+            .map(|run| TaskRun {
+                reservation: given.remove(&run.placement_id).unwrap_or_default(),
+                run,
+            })
+            .collect();
+        runs.sort_by_key(|run| std::cmp::Reverse(run.run.attempt));
         Ok(runs)
     }
 }

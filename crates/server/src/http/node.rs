@@ -2,8 +2,8 @@
 
 use hostler_api::node::{
     Join, JoinTokenCreate, JoinTokenCreatedView, JoinTokenList, JoinTokenRevoke, JoinTokenView,
-    JoinView, NodeCordon, NodeDrain, NodeGet, NodeList, NodeRemove, NodeUncordon, NodeUpdate,
-    NodeView, NodeWorkloadList, NodeWorkloadView,
+    JoinView, NodeCordon, NodeDrain, NodeGet, NodeHeldList, NodeHeldView, NodeList, NodeRemove,
+    NodeUncordon, NodeUpdate, NodeView, NodeWorkloadList, NodeWorkloadView,
 };
 use hostler_api::operation::OperationView;
 use hostler_api::{Listing, Nothing};
@@ -61,6 +61,14 @@ pub(crate) async fn workloads(
 ) -> Result<Answer<Listing<NodeWorkloadView>>, Error> {
     let found = app.control().node_workloads(&call.cx, &call.path.node).await?;
     Ok(Answer::new(page::whole(found, workload_view::on_node)))
+}
+
+pub(crate) async fn held(
+    app: App,
+    call: Call<NodeHeldList>,
+) -> Result<Answer<Listing<NodeHeldView>>, Error> {
+    let held = app.control().node_held_list(&call.cx).await?;
+    Ok(Answer::new(page::whole(held, view::node_held)))
 }
 
 pub(crate) async fn update(app: App, call: Call<NodeUpdate>) -> Result<Answer<NodeView>, Error> {

@@ -2,26 +2,29 @@
 
 use std::sync::Arc;
 
-use hostler_api::node::{CordonView, JoinTokenState, JoinTokenView, NodeView};
+use hostler_api::node::{
+    CordonView, GpuHeldView, JoinTokenState, JoinTokenView, NodeHeldView, NodeView, NumaHeldView,
+};
 use hostler_api::operation::OperationView;
 use hostler_api::project::ProjectView;
 use hostler_api::record::{AuditView, EventView};
 use hostler_api::session::{ProjectRole, WebSessionView, WhoamiView};
 use hostler_api::system::{ReconcilerView, ServerView};
 use hostler_api::task::{
-    AccountView, ArraySeat, ArrayView, Explanation, LogLine, NodeExplanation, QueueEntry,
-    QueueProject, RunView, TaskRef, TaskStatus, TaskView,
+    AccountView, ArraySeat, ArrayView, Explanation, GivenView, LogLine, NodeExplanation,
+    QueueEntry, QueueProject, RunView, TaskRef, TaskStatus, TaskView,
 };
 use hostler_api::token::TokenView;
 use hostler_api::user::{MemberView, UserView};
 use hostler_base::reconcile::{Activity, Status};
 use hostler_control::{
-    AccountDetail, ArrayDetail, MemberDetail, OutputItem, QueueDetail, QueuedTask, TaskDetail,
-    TokenDetail, UserDetail,
+    AccountDetail, ArrayDetail, MemberDetail, NodeHeld, OutputItem, QueueDetail, QueuedTask,
+    TaskDetail, TaskRun, TokenDetail, UserDetail,
 };
 use hostler_model::{
-    AuditEntry, Bytes, Caller, Credential, Desired, Event, JoinToken, Name, Node, Operation,
-    Project, Run, RunState, Scope, ServerId, ServerRegistration, TaskState, Timestamp, WebSession,
+    AuditEntry, Bytes, Caller, Credential, Desired, Event, GpuHold, JoinToken, Name, Node,
+    Operation, Project, Reservation, Run, RunState, Scope, ServerId, ServerRegistration, TaskState,
+    Timestamp, WebSession,
 };
 
 pub(crate) fn user(detail: UserDetail) -> UserView {
@@ -155,7 +158,7 @@ pub(crate) fn join_token(token: JoinToken, now: Timestamp) -> JoinTokenView {
 pub(crate) fn task(detail: TaskDetail) -> TaskView {
     let workload = detail.workload;
     let is_stopping = workload.desired == Desired::Stop && !workload.state.is_settled();
-    let mut message = task_message(&workload.state, detail.node.as_ref());
+    let mut message = task_message(&workload.state, workload.desired, detail.node.as_ref());
     if is_stopping {
         message.push_str(", asked to stop");
     }
@@ -256,11 +259,14 @@ pub(crate) fn task_ref(detail: TaskDetail) -> TaskRef {
     TaskRef { id: detail.workload.id, name: detail.workload.name }
 }
 
-fn task_message(state: &TaskState, node: Option<&Name>) -> String {
+fn task_message(state: &TaskState, desired: Desired, node: Option<&Name>) -> String {
     let place = node.map_or_else(|| "a node".to_owned(), |name| format!("node `{name}`"));
     match state {
         TaskState::PendingApproval => "waiting for somebody to agree".to_owned(),
         TaskState::Rejected { why, .. } => format!("rejected: {why}"),
+        TaskState::Pending if desired == Desired::Pause => {
+            "held back; `hostler task resume` puts it back into the queue".to_owned()
+        }
         TaskState::Pending => "waiting for a node; `hostler explain` says why".to_owned(),
         TaskState::Assigning { .. } => format!("given to {place}, not started yet"),
         TaskState::Running { .. } => format!("running on {place}"),
@@ -282,7 +288,44 @@ fn run_pid(run: &Run) -> Option<u32> {
     }
 }
 
-pub(crate) fn run(run: Run) -> RunView {
+pub(crate) fn gpus_held(gpus: &[GpuHold]) -> Vec<GpuHeldView> {
+    gpus.iter()
+        .map(|gpu| GpuHeldView { index: gpu.index, share: f64::from(gpu.share.millis()) / 1000.0 })
+        .collect()
+}
+
+pub(crate) fn node_held(held: NodeHeld) -> NodeHeldView {
+    let numa = held.numa.into_iter().map(|numa| NumaHeldView {
+        index: numa.index,
+        cores: numa.cores,
+        memory: numa.memory,
+    });
+    NodeHeldView {
+        id: held.id,
+        node: held.name,
+        placements: held.placements,
+        cores: held.cores,
+        memory: held.memory,
+        disk: held.disk,
+        cpus: held.cpus.to_string(),
+        numa: numa.collect(),
+        gpus: gpus_held(&held.gpus),
+    }
+}
+
+fn given(held: &Reservation) -> GivenView {
+    GivenView {
+        cores: held.cores,
+        memory: held.memory,
+        disk: held.disk,
+        cpus: held.cpus.to_string(),
+        numa: held.numa,
+        gpus: gpus_held(&held.gpus),
+    }
+}
+
+pub(crate) fn run(detail: TaskRun) -> RunView {
+    let TaskRun { run, reservation } = detail;
     let pid = run_pid(&run);
     let exit = match &run.state {
         RunState::Exited { exit } => Some(exit.clone()),
@@ -296,6 +339,7 @@ pub(crate) fn run(run: Run) -> RunView {
         attempt: run.attempt,
         node_id: run.node_id,
         state: run.state.kind(),
+        given: given(&reservation),
         pid,
         exit,
         time_created: run.time_created,
