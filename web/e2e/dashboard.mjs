@@ -31,6 +31,8 @@ export async function walk(base, credential, folder) {
     await enter(page, base, credential, shot);
     await seeNode(page, shot);
     await runTask(page, shot);
+    await runArray(page, shot);
+    await seeAccounts(page, shot);
     await keepWorkload(page, shot);
     await leave(page, shot);
     must(complaints.length === 0, `the browser complained: ${complaints.join("; ")}`);
@@ -95,6 +97,42 @@ async function runTask(page, shot) {
   await panel.getByRole("log").getByText(SAID, { exact: true }).waitFor();
   await page.getByRole("row").filter({ hasText: SAID }).getByText("Completed").first().waitFor();
   await shot("tasks");
+}
+
+async function runArray(page, shot) {
+  await page.getByRole("link", { name: "Arrays", exact: true }).click();
+  await page.getByRole("button", { name: "Submit array" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Command", { exact: true }).fill('echo "index $HOSTLER_ARRAY_INDEX"');
+  await dialog.getByLabel("Run it through a shell").check();
+  await dialog.getByLabel("Range").fill("1-4%2");
+  await dialog.getByLabel("Name", { exact: true }).fill("four");
+  await dialog.getByText("4 tasks, at most 2 at once").waitFor();
+  await shot("array-submit");
+  await dialog.getByRole("button", { name: "Submit array" }).click();
+  const panel = page.getByRole("complementary", { name: "Array four" });
+  await panel.getByRole("paragraph").getByText("4 of 4 ended: 4 completed").waitFor();
+  await shot("array");
+  await panel.getByRole("link", { name: "4 Completed" }).click();
+  await page.getByRole("link", { name: "four-3", exact: true }).click();
+  const task = page.getByRole("complementary", { name: "Task four-3" });
+  await task.getByText("four, index 3").waitFor();
+  await task.getByRole("button", { name: "Explain" }).click();
+  await task.getByRole("region", { name: "Why it is where it is" }).getByText(/ended/).waitFor();
+  await page.getByRole("link", { name: "Queue", exact: true }).click();
+  await page
+    .getByRole("region", { name: "Project default" })
+    .getByText(/^weight/)
+    .waitFor();
+  await shot("queue");
+}
+
+async function seeAccounts(page, shot) {
+  await page.getByRole("link", { name: "Accounts", exact: true }).click();
+  const rows = page.locator("tbody").getByRole("row");
+  await rows.filter({ hasText: "default" }).first().waitFor();
+  await page.getByRole("button", { name: "Download CSV" }).waitFor();
+  await shot("accounts");
 }
 
 /** Applies a workload from outside of what the page shows. */

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 
 const GIB = 2 ** 30;
-const START = Date.now();
+export const START = Date.now();
 
 /** A version 7 UUID of a moment, so that ids sort by time as the server's do. */
 export function uuid7(time = Date.now()) {
@@ -21,7 +21,7 @@ export function uuid7(time = Date.now()) {
   ].join("-");
 }
 
-const before = (seconds) => new Date(START - seconds * 1000).toISOString();
+export const before = (seconds) => new Date(START - seconds * 1000).toISOString();
 
 const MACHINES = [
   [
@@ -138,7 +138,15 @@ export function seedNodes(isFresh) {
         cgroup: "v2",
         gpus:
           name === "farrier"
-            ? [{ index: 0, uuid: "GPU-1", model: "NVIDIA L4", memory: 24 * GIB, driver: "580.65" }]
+            ? [0, 1, 2].map((index) => ({
+                index,
+                uuid: `GPU-${index + 1}`,
+                model: "NVIDIA L4",
+                memory: 24 * GIB,
+                driver: "580.65",
+                numa: 0,
+                ...(index === 2 && { trouble: "Xid 79: GPU has fallen off the bus" }),
+              }))
             : [],
         isRoot: true,
       },
@@ -152,6 +160,18 @@ export function seedNodes(isFresh) {
         runsActive: Math.round(cpuRatio * 7),
         agentMemory: 18 * 2 ** 20,
         temperature: 48 + 3 * index,
+        gpus:
+          name === "farrier"
+            ? [0, 1].map((index) => ({
+                index,
+                utilisation: 0.91 - 0.6 * index,
+                memoryUsed: (19 - 12 * index) * GIB,
+                temperature: 71 - 14 * index,
+                power: 68 - 30 * index,
+                processes: 1,
+                errors: 0,
+              }))
+            : [],
         writes: { today: (12 + index) * 2 ** 20, budget: 256 * 2 ** 20 },
       },
       agentVersion: "0.1.0",
@@ -205,6 +225,33 @@ const WORK = [
     0,
     ["python3", "train.py", "--epochs", "40"],
     { selector: { gpu: "a100" }, cores: 16, message: "waiting: no node carries gpu=a100" },
+  ],
+  [
+    "publish-index",
+    "pending",
+    "",
+    290,
+    0,
+    0,
+    ["publish", "/srv/index"],
+    {
+      queue: {
+        priority: 10,
+        after: [{ task: "nightly-index" }, { task: "sweep", on: "any" }],
+        retry: { times: 3, delay: "1s", maxDelay: "5m", on: ["failed", "timed-out", "lost"] },
+      },
+      message: "waiting: after nightly-index has completed",
+    },
+  ],
+  [
+    "encode-archive",
+    "paused",
+    "farrier",
+    310,
+    4,
+    0,
+    ["encode", "--preset", "slow", "/srv/archive/2019"],
+    { cores: 8, gpus: { count: 1, share: 0.5, model: "L4" }, message: "paused on farrier" },
   ],
   [
     "thumbs-2419",
@@ -292,7 +339,7 @@ const WORK = [
   ],
   [
     "render-041",
-    "failed",
+    "killed_oom",
     "farrier",
     37_000,
     3,
@@ -354,7 +401,7 @@ function chunk(line) {
 
 export function seedTasks() {
   return WORK.map(([name, state, node, age, waited, ran, command, more]) => {
-    const isEnded = ["completed", "failed", "killed"].includes(state);
+    const isEnded = ["completed", "failed", "killed", "killed_oom"].includes(state);
     const ended = before(age - waited - ran);
     const {
       reason = state === "killed" ? "stopped" : "exited",
@@ -364,7 +411,8 @@ export function seedTasks() {
     const words = {
       running: `running on ${node}`,
       completed: "ended well: exit code 0",
-      failed: reason === "out-of-memory" ? "out of memory: signal 9" : `exit code ${code}`,
+      failed: `exit code ${code}`,
+      killed_oom: "out of memory: signal 9",
       killed: "stopped on request: signal 15",
     };
     return {
@@ -377,16 +425,23 @@ export function seedTasks() {
         command,
         ...(more.timeout && { timeout: more.timeout }),
         stop: { signal: "SIGTERM", grace: "10s" },
-        resources: { cores: more.cores ?? 0.02, memory: more.memory ?? 0 },
+        resources: {
+          cores: more.cores ?? 0.02,
+          memory: more.memory ?? 0,
+          ...(more.gpus && { gpus: more.gpus }),
+        },
         placement: more.selector ? { selector: more.selector } : {},
+        ...(more.queue && { queue: more.queue }),
       },
+      attempts: state === "pending" ? 0 : 1,
+      timeReady: before(age),
       status: {
         state,
         message: more.message ?? words[state],
         isStopping: false,
         ...(node && { node }),
         ...(state !== "pending" && { run: uuid7(), timeStarted: before(age - waited) }),
-        ...(state === "running" && { pid: 31_877 }),
+        ...(["running", "paused"].includes(state) && { pid: 31_877 }),
         ...(isEnded && { timeEnded: ended, exit: { reason, code, signal, time: ended } }),
       },
       createdBy: more.by ?? "admin",

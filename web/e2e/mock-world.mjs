@@ -1,5 +1,6 @@
 // The mock's world: nodes, tasks, workloads and their output, what happened to them, and who listens.
 
+import { seedArrays } from "./mock-array-content.mjs";
 import { seedNodes, seedTasks, uuid7 } from "./mock-content.mjs";
 import { seedWorkloads } from "./mock-services.mjs";
 
@@ -13,6 +14,7 @@ export class Refusal extends Error {
 }
 
 export function makeWorld(isFresh) {
+  const { arrays, members } = seedArrays();
   const projects = ["default", "render-farm", "site-backups"].map((name) => ({
     id: uuid7(),
     name,
@@ -33,7 +35,8 @@ export function makeWorld(isFresh) {
     keys: new Map(),
     projects: isFresh ? projects.slice(0, 1) : projects,
     nodes: new Map(seedNodes(isFresh).map((node) => [node.id, node])),
-    tasks: new Map((isFresh ? [] : seedTasks()).map((task) => [task.id, task])),
+    tasks: new Map((isFresh ? [] : [...seedTasks(), ...members]).map((task) => [task.id, task])),
+    arrays: new Map((isFresh ? [] : arrays).map((array) => [array.id, array])),
     workloads: new Map((isFresh ? [] : seedWorkloads()).map((one) => [one.id, one])),
     output: new Map(),
     sequence: 1000,
@@ -124,7 +127,8 @@ export function finish(world, task, state, exit, message) {
 /** What a node would do with a task: a few commands are understood, the rest end well and say nothing. */
 export function carryOut(world, task) {
   const node = [...world.nodes.values()].find((candidate) => candidate.state === "online")?.name;
-  const [program, ...rest] = task.spec.command;
+  const [program, ...rest] = task.spec.command ?? [];
+  task.attempts += 1;
   later(world, 300, () =>
     setStatus(world, task, { state: "assigning", node, message: `given to ${node}` }),
   );

@@ -8,18 +8,16 @@ import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 
 import { seedNodes, uuid7 } from "./mock-content.mjs";
+import { ARRAY_ROUTES, beatArrays } from "./mock-arrays.mjs";
+import { TASK_ROUTES } from "./mock-tasks.mjs";
 import {
   beat,
-  carryOut,
   change,
-  feed,
   find,
-  finish,
   later,
   listOrWatch,
   makeWorld,
   Refusal,
-  setStatus,
   STREAMING,
 } from "./mock-world.mjs";
 import { beatWorkloads, WORKLOAD_ROUTES } from "./mock-workloads.mjs";
@@ -42,6 +40,7 @@ export async function startMock({ port = 0, isFresh = false } = {}) {
   const pulse = setInterval(() => {
     beat(world);
     beatWorkloads(world);
+    beatArrays(world);
   }, 2000);
   return {
     address: `http://127.0.0.1:${server.address().port}`,
@@ -81,7 +80,9 @@ async function answer(world, request, response) {
     if (result === STREAMING) return undefined;
     if (result === undefined) return response.writeHead(204).end();
     const status =
-      request.method === "POST" && /(setup|tasks|join-tokens)$/.test(url.pathname) ? 201 : 200;
+      request.method === "POST" && /(setup|tasks|task-arrays|join-tokens)$/.test(url.pathname)
+        ? 201
+        : 200;
     response.writeHead(status, { "content-type": "application/json" });
     return response.end(JSON.stringify(result));
   }
@@ -178,8 +179,27 @@ function openSession({ world, response }, name) {
   };
 }
 
+function heldOf({ id, name, facts, metrics }) {
+  return {
+    id,
+    node: name,
+    placements: metrics.runsActive,
+    cores: facts.cores / 4,
+    memory: facts.memory / 8,
+    disk: 0,
+    ...(facts.gpus.length > 0 && {
+      gpus: [
+        { index: 0, share: 1 },
+        { index: 1, share: 0.5 },
+      ],
+    }),
+  };
+}
+
 const ROUTES = [
   ...WORKLOAD_ROUTES,
+  ...TASK_ROUTES,
+  ...ARRAY_ROUTES,
   [
     "GET",
     /^\/version$/,
@@ -243,9 +263,21 @@ const ROUTES = [
   ["GET", /^\/api\/v1\/projects$/, "any", ({ world }) => ({ items: world.projects })],
   [
     "GET",
+    /^\/api\/v1\/node-holdings$/,
+    "viewer",
+    ({ world }) => ({ items: [...world.nodes.values()].map(heldOf) }),
+  ],
+  [
+    "GET",
     /^\/api\/v1\/nodes$/,
     "viewer",
     (context) => listOrWatch(context, "node", [...context.world.nodes.values()]),
+  ],
+  [
+    "GET",
+    /^\/api\/v1\/nodes\/(?<node>[^/]+)$/,
+    "viewer",
+    ({ world, path }) => find(world.nodes, path.node, "node"),
   ],
   [
     "POST",
@@ -284,135 +316,6 @@ const ROUTES = [
         ticket,
         command: `hostler agent join ${ticket} --server https://${request.headers.host}`,
       };
-    },
-  ],
-  [
-    "GET",
-    /^\/api\/v1\/projects\/(?<project>[^/]+)\/tasks$/,
-    "viewer",
-    (context) => {
-      const state = context.query.get("state");
-      const own = [...context.world.tasks.values()].filter(
-        (task) => task.project === context.path.project,
-      );
-      const tasks = own
-        .filter((task) => !state || task.status.state === state)
-        .sort((a, b) => (a.id < b.id ? 1 : -1));
-      return listOrWatch(context, `task:${context.path.project}`, tasks);
-    },
-  ],
-  [
-    "POST",
-    /^\/api\/v1\/projects\/(?<project>[^/]+)\/tasks$/,
-    "user",
-    ({ world, path, body, session }) => {
-      const { spec } = body;
-      const taken = [...world.tasks.values()].some((task) => task.name === body.name);
-      if (taken)
-        throw new Refusal(
-          409,
-          "already-exists",
-          `a task named \`${body.name}\` exists already`,
-          "choose another name",
-        );
-      const now = new Date().toISOString();
-      const task = {
-        id: uuid7(),
-        name:
-          body.name ??
-          `${spec.command[0].replace(/.*\//, "").replace(/[^a-z0-9]/g, "")}-${randomUUID().slice(0, 5)}`,
-        project: path.project,
-        spec: {
-          runtime: "process",
-          mode: "once",
-          stop: { signal: "SIGTERM", grace: "10s" },
-          resources: { cores: 0.02, memory: 0 },
-          placement: {},
-          ...spec,
-        },
-        status: { state: "pending", message: "waiting to be placed", isStopping: false },
-        createdBy: session.name,
-        generation: 1,
-        timeCreated: now,
-        timeModified: now,
-      };
-      world.tasks.set(task.id, task);
-      change(world, `task:${task.project}`, task, "ADDED");
-      if (!spec.placement?.selector && !spec.placement?.node) carryOut(world, task);
-      return task;
-    },
-  ],
-  [
-    "GET",
-    /^\/api\/v1\/projects\/[^/]+\/tasks\/(?<task>[^/]+)$/,
-    "viewer",
-    ({ world, path }) => find(world.tasks, path.task, "task"),
-  ],
-  [
-    "DELETE",
-    /^\/api\/v1\/projects\/[^/]+\/tasks\/(?<task>[^/]+)$/,
-    "user",
-    ({ world, path }) => {
-      const task = find(world.tasks, path.task, "task");
-      world.tasks.delete(task.id);
-      change(world, `task:${task.project}`, task, "DELETED");
-    },
-  ],
-  [
-    "POST",
-    /^\/api\/v1\/projects\/[^/]+\/tasks\/(?<task>[^/]+)\/kill$/,
-    "user",
-    ({ world, path }) => {
-      const task = find(world.tasks, path.task, "task");
-      setStatus(world, task, { isStopping: true, message: "stopping on request" });
-      later(world, 900, () =>
-        finish(
-          world,
-          task,
-          "killed",
-          { reason: "stopped", signal: 15 },
-          "stopped on request: signal 15",
-        ),
-      );
-      return task;
-    },
-  ],
-  [
-    "GET",
-    /^\/api\/v1\/projects\/[^/]+\/tasks\/(?<task>[^/]+)\/explain$/,
-    "viewer",
-    ({ world, path }) => {
-      const task = find(world.tasks, path.task, "task");
-      return {
-        state: task.status.state,
-        summary: "No node fits: none carries every label, or has enough left.",
-        nodes: [...world.nodes.values()].map((node) => ({
-          node: node.name,
-          isFitting: false,
-          reasons:
-            node.state === "online"
-              ? [`lacks the label gpu=a100`, `has 3.5 of the 16 cores that are asked for`]
-              : [`is ${node.state}`],
-          labels: node.labels,
-        })),
-        hints: [
-          "Label a node with `hostler node label NAME gpu=a100`, or submit the task with another selector.",
-        ],
-      };
-    },
-  ],
-  [
-    "GET",
-    /^\/api\/v1\/projects\/[^/]+\/tasks\/(?<task>[^/]+)\/logs$/,
-    "viewer",
-    ({ world, path, query, response }) => {
-      const task = find(world.tasks, path.task, "task");
-      response.writeHead(200, { "content-type": "application/x-ndjson" });
-      const reader = { task, at: Number(query.get("cursor") ?? 0), response };
-      world.readers.add(reader);
-      response.on("close", () => world.readers.delete(reader));
-      feed(world, reader);
-      return STREAMING;
     },
   ],
 ];

@@ -82,6 +82,200 @@ const cases = {
     await why.getByText("hostler task explain train-classifier").waitFor();
   },
 
+  async "a task is paused, goes on, and is tried again when it failed"({ page, mock }) {
+    await login(page, mock.address, "admin");
+    await page.getByRole("link", { name: "nightly-index" }).click();
+    const panel = page.getByRole("complementary");
+    const ask = async (verb, name) => {
+      await panel.getByRole("button", { name: verb, exact: true }).click();
+      const dialog = page.getByRole("dialog", { name: `${verb} ${name}?` });
+      await dialog.getByText(`hostler task ${verb.toLowerCase()} ${name}`).waitFor();
+      await dialog.getByRole("button", { name: `${verb} task` }).click();
+      await dialog.waitFor({ state: "detached" });
+    };
+    await ask("Pause", "nightly-index");
+    await panel.getByText("Paused", { exact: true }).waitFor();
+    await page.getByRole("row").filter({ hasText: "nightly-index" }).getByText("Paused").waitFor();
+    await ask("Resume", "nightly-index");
+    await panel.getByText("Running", { exact: true }).waitFor();
+    must(
+      (await panel.getByRole("button", { name: "Retry" }).count()) === 0,
+      "what runs can be tried again",
+    );
+
+    await page.goto(`${mock.address}/#/projects/default/tasks/verify-backups`);
+    await page.getByRole("complementary", { name: "Task verify-backups" }).waitFor();
+    await ask("Retry", "verify-backups");
+    await panel.getByText("Completed", { exact: true }).waitFor();
+    const attempts = panel.getByRole("region", { name: "Attempts" });
+    await attempts.getByRole("row").filter({ hasText: "stall-1" }).nth(1).waitFor();
+    await attempts.getByText("hostler task runs verify-backups").waitFor();
+  },
+
+  async "a task shows what it waits for, holds and belongs to"({ page, mock }) {
+    await login(page, mock.address, "admin");
+    await page.goto(`${mock.address}/#/projects/default/tasks/publish-index`);
+    const panel = page.getByRole("complementary", { name: "Task publish-index" });
+    const after = panel.getByRole("listitem");
+    await after.filter({ hasText: "nightly-index" }).getByText("Running").waitFor();
+    await after.filter({ hasText: "sweep has ended" }).getByText("Running").waitFor();
+    await panel.getByText("priority 10").waitFor();
+    await panel.getByText("up to 3 times, after: failed, timed out, lost").waitFor();
+    await panel.getByRole("link", { name: "sweep" }).click();
+    await page.getByRole("complementary", { name: "Array sweep" }).waitFor();
+
+    await page.goto(`${mock.address}/#/projects/default/tasks/encode-archive`);
+    await page.getByText("8 cores, 50 % of a GPU, model L4").waitFor();
+    await page.getByRole("button", { name: "Explain" }).click();
+    await page.getByRole("region", { name: "Why it is where it is" }).waitFor();
+
+    await page.goto(`${mock.address}/#/projects/default/tasks/render-041`);
+    await page
+      .getByRole("complementary", { name: "Task render-041" })
+      .getByText("Out of memory", { exact: true })
+      .waitFor();
+  },
+
+  async "an array shows how far it is and what failed, leads to its tasks, and is killed"({
+    page,
+    mock,
+  }) {
+    await login(page, mock.address, "admin");
+    await page.getByRole("link", { name: "Arrays", exact: true }).click();
+    const row = page.getByRole("row").filter({ hasText: "sweep" });
+    await row.getByRole("img", { name: /^4,7\d\d of 10,000 ended: .* 2 failed/ }).waitFor();
+    await row.getByRole("link", { name: "sweep" }).click();
+    const panel = page.getByRole("complementary", { name: "Array sweep" });
+    const wrong = panel.getByRole("region", { name: "What went wrong" });
+    await wrong.getByText("exit code 3, on stall-1").waitFor();
+    await wrong.getByText("hostler task retry --array sweep").waitFor();
+
+    await panel.getByRole("link", { name: "2 Failed" }).click();
+    await page.getByRole("heading", { name: "Tasks", level: 1 }).waitFor();
+    await page.getByRole("row").filter({ hasText: "sweep-902" }).waitFor();
+    await page.getByText("hostler task ls --array sweep --state failed").waitFor();
+    const others = page.getByRole("row").filter({ hasText: "verify-backups" });
+    must((await others.count()) === 0, "the filter lets others through");
+    must(
+      (await page.getByLabel("Array", { exact: true }).inputValue()) === "sweep",
+      "the filter does not say which array",
+    );
+    await page.getByLabel("Array", { exact: true }).selectOption("");
+    await others.waitFor();
+    await page.goBack();
+    await page.goBack();
+
+    await panel.getByRole("button", { name: "Kill" }).click();
+    const dialog = page.getByRole("dialog", { name: "Kill sweep?" });
+    await dialog.getByText("hostler task array kill sweep").waitFor();
+    await dialog.getByRole("button", { name: "Kill array" }).click();
+    await panel.getByRole("link", { name: /^5,\d\d\d Killed/ }).waitFor();
+    await panel.getByText("Failed", { exact: true }).first().waitFor();
+    await page.keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+  },
+
+  async "an array is submitted, and mistakes in it are said first"({ page, mock }) {
+    await login(page, mock.address, "admin");
+    await page.goto(`${mock.address}/#/projects/render-farm/arrays`);
+    await page.getByText("No arrays yet").waitFor();
+    await page.getByText("hostler task submit -p render-farm --name sweep").waitFor();
+    await page.keyboard.press("n");
+    const dialog = page.getByRole("dialog", { name: "Submit an array" });
+    await dialog.getByLabel("Command", { exact: true }).fill("echo hello");
+    await dialog.getByLabel("Range").fill("9-1");
+    await dialog.getByLabel("Name", { exact: true }).fill("tiles");
+    await dialog.getByText("Resources, placement and environment").click();
+    await dialog.getByLabel("GPUs").fill("many");
+    await dialog.getByLabel("Priority").fill("5");
+    await dialog.getByRole("button", { name: "Submit array" }).click();
+    await dialog.getByText("A range ends before it begins").waitFor();
+    await dialog.getByText("GPUs are counted in whole numbers").waitFor();
+    await dialog.getByLabel("Range").fill("1-6%3");
+    await dialog.getByText("6 tasks, at most 3 at once").waitFor();
+    await dialog.getByLabel("GPUs").fill("1:0.5");
+    await dialog
+      .getByText(
+        "hostler task submit -p render-farm --name tiles --array 1-6%3 --gpus 1:0.5 --priority 5 -- echo hello",
+      )
+      .waitFor();
+    await dialog.getByRole("button", { name: "Submit array" }).click();
+    const panel = page.getByRole("complementary", { name: "Array tiles" });
+    await panel.getByRole("paragraph").getByText("6 of 6 ended: 6 completed").waitFor();
+    await panel.getByText("0.02 cores, 50 % of a GPU").waitFor();
+  },
+
+  async "the queue says what each project holds and whose turn is next"({ page, mock }) {
+    await login(page, mock.address, "vera");
+    await page.getByRole("link", { name: "Queue", exact: true }).click();
+    const project = page.getByRole("region", { name: "Project default" });
+    await project.getByText("weight 2").waitFor();
+    await project.getByRole("img", { name: /^Cores of default: \d+ %/ }).waitFor();
+    await project.getByText(/ of 256 GiB/).waitFor();
+    const first = project.getByRole("row").nth(1);
+    await first.getByText("publish-index").waitFor();
+    await first.getByText("after nightly-index has completed").waitFor();
+    await page.getByText("hostler queue", { exact: true }).waitFor();
+    await project.getByRole("link", { name: "train-classifier" }).click();
+    await page.getByRole("complementary", { name: "Task train-classifier" }).waitFor();
+  },
+
+  async "accounts are chosen by days, sorted, summed and taken along as a file"({ page, mock }) {
+    await login(page, mock.address, "admin");
+    await page.getByRole("link", { name: "Accounts", exact: true }).click();
+    const rows = page.locator("tbody").getByRole("row");
+    await rows.filter({ hasText: "backup-bot" }).waitFor();
+    must((await rows.first().innerText()).includes("render-farm"), "who used most is not first");
+    await page.getByRole("button", { name: "GPU-hours" }).click();
+    must((await rows.first().innerText()).includes("310.8"), "it is not sorted by GPU-hours");
+    must(
+      (await page.getByRole("columnheader", { name: "GPU-hours" }).getAttribute("aria-sort")) ===
+        "descending",
+      "the order is not told",
+    );
+    const coming = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download CSV" }).click();
+    const file = await coming;
+    must(/^hostler-account-.*\.csv$/.test(file.suggestedFilename()), "the file has another name");
+    const parts = [];
+    for await (const part of await file.createReadStream()) parts.push(part);
+    const [head, line] = Buffer.concat(parts).toString("utf8").split("\r\n");
+    must(
+      head === "project,user,tasks,coreHours,gpuHours,memoryGibHours,runHours,waitSecondsMean",
+      `the file begins with ${head}`,
+    );
+    must(line === "default,mira,263,988.4,310.75,4100,61,42", `the file goes on with ${line}`);
+    await page.getByLabel("Summed by").selectOption("user");
+    await rows.filter({ hasText: "mira" }).getByText("353").waitFor();
+    await page.getByLabel("Of project").selectOption("site-backups");
+    await rows.filter({ hasText: "mira" }).waitFor({ state: "detached" });
+    await page.getByText("hostler account -p site-backups --from").waitFor();
+    await page.goto(`${mock.address}/#/accounts?from=2020-01-01&to=2020-01-31`);
+    await page.getByText("Nothing was used in these days").waitFor();
+    await page.getByText("hostler account --from 2020-01-01 --to 2020-01-31").waitFor();
+    await page.goto(`${mock.address}/#/accounts?from=2020-02-01&to=2020-01-31`);
+    await page.getByRole("alert").getByText("the first day comes after the last").waitFor();
+  },
+
+  async "the GPUs of a node say how they are"({ page, mock }) {
+    await login(page, mock.address, "admin");
+    await page.getByRole("link", { name: "Nodes", exact: true }).click();
+    const row = page.getByRole("row").filter({ hasText: "farrier" });
+    await row.getByText("3 × NVIDIA L4").waitFor();
+    await row.getByText("1 out of service").waitFor();
+    await row.getByText("8 of 32 cores").waitFor();
+    await row.getByText("1.5 of 3 GPUs").waitFor();
+    await row.getByRole("link", { name: "farrier" }).click();
+    const gpus = page.getByRole("region", { name: "GPUs" });
+    await gpus.getByRole("img", { name: "GPU 0 busy: 91 %" }).waitFor();
+    await gpus.getByRole("img", { name: "GPU 1 reserved: 50 %" }).waitFor();
+    await gpus.getByText("19 GiB of 24 GiB").waitFor();
+    const reserved = page.getByRole("region", { name: "Reserved" });
+    await reserved.getByRole("img", { name: "Cores reserved: 25 %" }).waitFor();
+    await gpus.getByText("71 °C").waitFor();
+    await gpus.getByText("Out of service: Xid 79").waitFor();
+  },
+
   async "workloads are found by state, tag, node and word, and the address keeps it"({
     page,
     mock,

@@ -60,6 +60,27 @@ async function every(browser, folder) {
       await page.getByText("Resources, placement and environment").click();
       await shot("submit");
       await page.keyboard.press("Escape");
+      await show(page, mock.address, "#/projects/default/tasks/publish-index", "priority 10");
+      await shot("task-after");
+      await page.goto(`${mock.address}/#/projects/default/arrays`);
+      await page.getByText("together").waitFor();
+      await shot("arrays");
+      await page.goto(`${mock.address}/#/projects/default/arrays/sweep`);
+      await page.getByText("exit code 3, on stall-1").waitFor();
+      await shot("array");
+      await page.goto(`${mock.address}/#/projects/render-farm/arrays`);
+      await page.getByText("No arrays yet").waitFor();
+      await shot("arrays-none");
+      await page.getByRole("button", { name: "Submit array" }).click();
+      await page.getByText("Resources, placement and environment").click();
+      await shot("array-submit");
+      await page.keyboard.press("Escape");
+      await page.goto(`${mock.address}/#/queue`);
+      await page.getByText("weight 2").waitFor();
+      await shot("queue");
+      await page.goto(`${mock.address}/#/accounts`);
+      await page.getByText("backup-bot").waitFor();
+      await shot("accounts");
       await show(page, mock.address, "#/projects/default/workloads", "shop-front");
       await shot("workloads");
       await show(page, mock.address, "#/projects/default/workloads/shop-front", "basket");
@@ -77,7 +98,7 @@ async function every(browser, folder) {
       await page.getByText("paddock").waitFor();
       await shot("nodes");
       await page.getByRole("link", { name: "farrier" }).click();
-      await page.getByText("NVIDIA L4").waitFor();
+      await page.getByText("Out of service: Xid 79").waitFor();
       await shot("node");
       await page.goto(`${mock.address}/#/start`);
       await page.getByText("online:").waitFor();
@@ -102,6 +123,9 @@ async function forDocs(browser) {
   await page.getByRole("img", { name: /^Memory/ }).waitFor();
   await page.getByRole("log").getByText("saddles").first().waitFor();
   await page.screenshot({ path: `${DOCS}workload.png` });
+  await page.goto(`${mock.address}/#/projects/default/arrays/sweep`);
+  await page.getByText("exit code 3, on stall-1").waitFor();
+  await page.screenshot({ path: `${DOCS}array.png` });
   await context.close();
   await mock.stop();
 }

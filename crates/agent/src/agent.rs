@@ -23,6 +23,8 @@ use tokio::sync::watch;
 
 use crate::config::{AgentConfig, OnStop};
 use crate::door::{self, Door};
+use crate::facts::Looker;
+use crate::gpu::Devices;
 use crate::housekeeping::Housekeeper;
 use crate::identity::{Identity, IdentityError};
 use crate::ledger::{self, Opened, Writer};
@@ -208,6 +210,8 @@ async fn start(
     let tally = Arc::new(Tally::open(&data_dir, config.write_budget, clock.clone()));
     let (runner, exits) = Runner::start(runner_config).await?;
     runner.count_into(tally.clone());
+    let devices = Arc::new(Devices::new(config.simulated_gpus));
+    runner.know_of(devices.clone());
     let (node_id, node) = source.node();
     tracing::info!(%node, %node_id, held = opened.state.held.len(), "agent started");
 
@@ -264,6 +268,8 @@ async fn start(
     let last = shutdown.tasks(Phase::Store);
     let (kept, stopping) = (tally.clone(), last.token());
     last.spawn("writes", OnError::Log, async move { kept.keep(stopping).await });
+    let watching = devices.clone().watch(background.clone(), clock.clone());
+    background.spawn_until_cancelled("gpus", OnError::Log, watching);
     background.spawn_until_cancelled("thrift", OnError::Log, thrift.run());
     background.spawn_until_cancelled("usage", OnError::Log, observer.run());
     background.spawn_until_cancelled("housekeeping", OnError::Log, housekeeper.run());
@@ -290,7 +296,7 @@ async fn start(
                 runner: runner.clone(),
                 status: status.clone(),
                 boot_id,
-                is_metered: config.is_metered,
+                looker: Looker { devices, is_metered: config.is_metered },
                 tally: tally.clone(),
             });
             session_tasks.spawn("session", OnError::Shutdown, session.run());

@@ -48,6 +48,9 @@ pub struct AgentConfig {
     pub write_budget: Option<Bytes>,
     /// The link to the servers is paid for by what it carries.
     pub is_metered: bool,
+    /// A file that says which GPUs there are, in place of those of the machine; for tests, and for trying
+    /// things out.
+    pub simulated_gpus: Option<PathBuf>,
     /// How long stopping in good order may take altogether.
     pub stop_grace: Duration,
     /// Who is told when the agent supervises, and that it still does.
@@ -69,6 +72,7 @@ impl AgentConfig {
             containers: ContainerConfig::default(),
             write_budget: None,
             is_metered: false,
+            simulated_gpus: None,
             stop_grace: Duration::from_secs(20),
             notifier: Notifier::silent(),
         }

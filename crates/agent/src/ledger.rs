@@ -229,6 +229,8 @@ mod tests {
             project_name: "default".parse().unwrap(),
             spec: WorkloadSpec::command(["true".to_owned(), "x".repeat(padding)]),
             grace: None,
+            reservation: hostler_model::Reservation::default(),
+            seat: None,
             revision: Generation::FIRST,
         }
     }

@@ -9,6 +9,7 @@
 //! agent around them read `supervisor` first (what is done, and in which order), then `session`.
 
 mod cgroup;
+mod gpu;
 mod proc;
 mod rundir;
 mod sys;

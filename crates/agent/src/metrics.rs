@@ -35,6 +35,7 @@ impl Sampler {
             agent_memory: agent_memory(),
             temperature: hottest(),
             writes: None,
+            gpus: Vec::new(),
         }
     }
 

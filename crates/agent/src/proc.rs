@@ -33,6 +33,24 @@ pub fn stat(pid: u32) -> Option<Stat> {
     parse_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
+/// When the calling process started, in clock ticks since boot. Allocates nothing.
+pub fn own_start_ticks() -> Option<u64> {
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
+    let file = rustix::fs::open(c"/proc/self/stat", flags, rustix::fs::Mode::empty()).ok()?;
+    let mut bytes = [0; 1024];
+    let length = rustix::io::read(&file, &mut bytes).ok()?;
+    let text = &bytes[..length];
+    let after_name = &text[text.iter().rposition(|byte| *byte == b')')? + 1..];
+    let mut fields = std::str::from_utf8(after_name).ok()?.split_ascii_whitespace();
+    fields.nth(19)?.parse().ok()
+}
+
+/// The threads of a process; none when it has gone.
+pub fn threads(pid: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
 fn parse_stat(text: &str) -> Option<Stat> {
     let (_, after_name) = text.rsplit_once(')')?;
     let fields: Vec<&str> = after_name.split_ascii_whitespace().collect();
@@ -114,6 +132,7 @@ mod tests {
         assert_ne!(stat(me).unwrap().state, 'Z');
         assert!(all().any(|pid| pid == me));
         assert!(Family::read().descendants(stat(me).unwrap().parent).contains(&me));
+        assert_eq!(own_start_ticks(), stat(me).map(|stat| stat.start_ticks));
         assert!(!is_marked(me, RunId::from_uuid(uuid::Uuid::from_u128(1))));
         assert!(!kill_if(me, |_| false));
     }

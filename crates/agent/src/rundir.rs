@@ -4,14 +4,14 @@
 //! |---|---|---|
 //! | `spec.json` | agent | what is to be run; readable only by the agent's user |
 //! | `ctl.sock` | shim | where another agent attaches, once the first one is gone |
-//! | `started.json` | shim | from here on the program or its first hook may have executed; absent: neither ever has |
+//! | `started.json` | shim, or its child | from here on the program or its first hook may have executed; absent: neither ever has |
 //! | `out.000001`… | shim | output; packed as `out.000001.gz` by the agent once closed, see `output` |
 //! | `work/` | child | working directory, when the spec names none |
 //! | `exit.json` | shim | how it ended; written once, never changed |
 //! | `container.…` | keeper | how its container stands, when it has one; see `container` |
 //!
 //! Whoever acts for a run holds an exclusive `flock` on the directory: a shim for as long as it
-//! lives, so that "is its shim alive" is one non-blocking lock attempt and two shims can never act
+//! has the run, so that "is its shim alive" is one non-blocking lock attempt and two shims can never act
 //! for one run. `started.json` and `exit.json` appear by rename, so they are whole or absent for
 //! anybody who looks within the same boot. Nothing is synced on the way to a start: after a power cut
 //! `started.json` may be missing although the program ran, which is why a run that was prepared
@@ -24,7 +24,7 @@ use std::path::Path;
 
 use std::collections::BTreeMap;
 
-use hostler_model::{Hooks, Limits, PlacementId, RunId, Timestamp};
+use hostler_model::{Hooks, Limits, PlacementId, Reservation, RunId, Timestamp};
 use rustix::fs::{Access, AtFlags, FlockOperation, Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
@@ -66,6 +66,9 @@ pub struct Request {
     pub limits: Limits,
     #[serde(default)]
     pub hooks: Hooks,
+    /// Which cores and devices are its own; a container's are in its plan.
+    #[serde(default)]
+    pub reservation: Reservation,
     /// The agent's own user, for when no other is asked for.
     pub login: Login,
     /// The container whose keeper is started in place of a program.
@@ -168,6 +171,11 @@ impl RunDir {
         }
     }
 
+    /// Lets go of the run.
+    pub fn unlock(&self) {
+        let _ = rustix::fs::flock(&self.0, FlockOperation::Unlock);
+    }
+
     pub fn has(&self, name: &str) -> bool {
         rustix::fs::accessat(&self.0, name, Access::EXISTS, AtFlags::empty()).is_ok()
     }
@@ -195,16 +203,21 @@ impl RunDir {
 
     /// Writes a file so that it is seen whole or not at all. The open file is for [`RunDir::sync`].
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<File> {
-        let temporary = temporary(name);
-        let mut file = open_empty(&self.0, &temporary)?;
-        let written = file
-            .write_all(bytes)
-            .and_then(|()| Ok(rustix::fs::renameat(&self.0, temporary.as_str(), &self.0, name)?));
-        if let Err(e) = written {
-            self.remove(&temporary);
-            return Err(e);
+        let file = self.begin(name)?;
+        match file.appear(bytes) {
+            Ok(()) => Ok(file.file),
+            Err(e) => {
+                self.remove(&file.temporary);
+                Err(e)
+            }
         }
-        Ok(file)
+    }
+
+    /// A file that is to be seen later, and whole.
+    pub fn begin<'a>(&'a self, name: &'a str) -> io::Result<Begun<'a>> {
+        let temporary = temporary(name);
+        let file = open_empty(&self.0, &temporary)?;
+        Ok(Begun { dir: self, name, temporary, file })
     }
 
     /// Makes a file written by [`RunDir::write`] survive a power cut.
@@ -221,6 +234,22 @@ impl RunDir {
     /// directory lies. Good for as long as this handle is open.
     pub fn socket_path(&self) -> String {
         format!("/proc/self/fd/{}/{SOCKET}", self.0.as_raw_fd())
+    }
+}
+
+/// A file that has no name yet.
+pub struct Begun<'a> {
+    dir: &'a RunDir,
+    name: &'a str,
+    temporary: String,
+    file: File,
+}
+
+impl Begun<'_> {
+    /// Writes it and gives it its name. Allocates nothing.
+    pub fn appear(&self, bytes: &[u8]) -> io::Result<()> {
+        (&self.file).write_all(bytes)?;
+        Ok(rustix::fs::renameat(self.dir, self.temporary.as_str(), self.dir, self.name)?)
     }
 }
 

@@ -8,6 +8,8 @@
 #![expect(unsafe_code, reason = "fork, clone3, waitid and signal dispositions have no safe form")]
 
 mod memory;
+mod numa;
+mod vfork;
 
 use std::ffi::c_int;
 use std::io;
@@ -20,6 +22,8 @@ use nix::libc;
 use tokio::io::unix::AsyncFd;
 
 pub use memory::{give_back_heap, give_back_text, give_back_text_and_stack, share_heap};
+pub use numa::bind_memory;
+pub use vfork::{Image, Stack, vfork};
 
 /// Proof that this process has one thread.
 pub struct SingleThreaded(PhantomData<*const ()>);
@@ -58,6 +62,12 @@ pub fn now() -> Timestamp {
 /// Time since boot, suspension included.
 pub fn boottime() -> Duration {
     clock(libc::CLOCK_BOOTTIME)
+}
+
+/// A time since boot as the kernel counts the starts of processes.
+pub fn ticks(since_boot: Duration) -> u64 {
+    let a_tick = 1_000_000_000 / u128::from(rustix::param::clock_ticks_per_second().max(1));
+    u64::try_from(since_boot.as_nanos() / a_tick).unwrap_or(u64::MAX)
 }
 
 /// An alarm on the boot clock that shows up in [`poll`].

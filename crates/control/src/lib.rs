@@ -19,6 +19,7 @@ mod detail;
 mod ends;
 mod feed;
 mod links;
+mod node_gpus;
 mod node_report;
 mod node_session;
 mod operation;
@@ -33,9 +34,10 @@ pub use cx::{Cx, Idempotency, RequestMeta};
 pub use detail::{
     AccountDetail, AccountQuery, Applied, ArrayDetail, AuditQuery, EventQuery, Explanation,
     FireDetail, Joined, LoginGrant, LoginKind, MemberDetail, NewArray, NewJoinToken, NewTask,
-    NewToken, NewUser, NodeExplanation, NodeFilter, NodeWorkloadDetail, PlacementDetail,
-    QueueDetail, QueuedTask, RunDetail, TaskDetail, TokenDetail, UserDetail, UserPatch,
-    WorkloadDetail, WorkloadExplanation, WorkloadNodeExplanation, WorkloadQuery,
+    NewToken, NewUser, NodeExplanation, NodeFilter, NodeHeld, NodeWorkloadDetail, NumaHeld,
+    PlacementDetail, QueueDetail, QueuedTask, RunDetail, TaskDetail, TaskRun, TokenDetail,
+    UserDetail, UserPatch, WorkloadDetail, WorkloadExplanation, WorkloadNodeExplanation,
+    WorkloadQuery,
 };
 pub use feed::EventFollower;
 pub use links::{NodeLink, PeerLinks};

@@ -1,8 +1,9 @@
 //! What a server does for a connected agent, free of any transport.
 //!
 //! A session begins with [`Control::node_attach`], which fences older connections by the agent's
-//! session epoch, and then only ever does four things: hand out what changed in what the node should
-//! run, take reports (`node_report`), remember that the node is alive, and renew its certificate.
+//! session epoch, and then only ever does five things: hand out what changed in what the node should
+//! run, take reports (`node_report`), hear of devices that fail (`node_gpus`), remember that the node is
+//! alive, and renew its certificate.
 //! Every one of them may be repeated, by this server or another, without harm.
 //!
 //! A node whose link is metered is heard of less often. Leases do not show it: the server that holds
@@ -200,6 +201,11 @@ impl Control {
         if next.is_none() && node.facts == facts && node.agent_version == hello.agent_version {
             return Ok(());
         }
+        let actor = node_actor(&node.name);
+        let mut events = match &facts {
+            Some(facts) => self.gpu_events(&node, facts, &actor),
+            None => Vec::new(),
+        };
         let expected = node.generation;
         node.facts = facts;
         node.agent_version.clone_from(&hello.agent_version);
@@ -212,14 +218,11 @@ impl Control {
         tx.node_update(&node, expected).await?.required("node", &node.name)?;
         if next.is_some() {
             let object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
-            let event = self.event(
-                EventKind::NodeOnline,
-                None,
-                &object,
-                node_actor(&node.name),
-                format!("agent {}", hello.agent_version),
-            );
-            tx.journal_append(&[event], &[]).await?;
+            let message = format!("agent {}", hello.agent_version);
+            events.insert(0, self.event(EventKind::NodeOnline, None, &object, actor, message));
+        }
+        if !events.is_empty() {
+            tx.journal_append(&events, &[]).await?;
         }
         Ok(())
     }
@@ -307,6 +310,6 @@ impl Control {
     }
 }
 
-fn node_actor(name: &Name) -> Actor {
+pub(crate) fn node_actor(name: &Name) -> Actor {
     Actor { kind: ActorKind::Node, name: name.to_string() }
 }

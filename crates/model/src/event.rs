@@ -24,6 +24,10 @@ crate::labels! {
         NodeUncordoned = "node.uncordoned",
         /// A node's labels were changed.
         NodeChanged = "node.changed",
+        /// A GPU of a node is out of service: its driver told of an error, or it does not answer.
+        NodeGpuTrouble = "node.gpu-trouble",
+        /// A GPU of a node that was out of service can be given to tasks again.
+        NodeGpuWell = "node.gpu-well",
         /// A node was taken out and its certificates revoked.
         NodeRemoved = "node.removed",
         /// A used, expired, revoked or foreign join token was presented.

@@ -44,7 +44,7 @@ pub use id::{
 };
 pub use name::{Labels, Name, ParseNameError, label_problem, selector_matches};
 pub use node::{
-    Cordon, DiskFact, DiskHealthFact, Facts, GpuFact, JoinToken, LivenessEvent, Node,
+    Cordon, DiskFact, DiskHealthFact, Facts, GpuFact, GpuMetrics, JoinToken, LivenessEvent, Node,
     NodeCertificate, NodeLease, NodeMetrics, NodeState, NumaFact, TemperatureFact, WriteMetrics,
 };
 pub use operation::{

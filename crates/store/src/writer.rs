@@ -3,10 +3,13 @@
 //! SQLite takes one writer at a time, and a durable commit costs an fsync. So callers queue for the
 //! writer, and each runs inside its own savepoint of one open transaction, the *group*. A caller that
 //! fails rolls back its savepoint and nobody else's. Whoever finds nobody behind it, or a full or old
-//! group, commits for all; every member is answered only after that.
+//! group, commits for all; every member is answered only after that. The first member needs no
+//! savepoint, for which SQLite would copy every page it touches: there is nobody yet to be kept.
 //!
 //! ```text
-//!   idle --BEGIN--> group --SAVEPOINT--> member --RELEASE, or ROLLBACK TO--> group --COMMIT--> idle
+//!   idle --BEGIN--> first member --(joins)--> group --COMMIT--> idle
+//!                   first member --ROLLBACK-----------------> idle
+//!   group --SAVEPOINT--> member --RELEASE, or ROLLBACK TO--> group
 //! ```
 //!
 //! No task of its own drives this: callers do, and any of them may vanish at any await. Two rules keep
@@ -76,6 +79,8 @@ pub(crate) struct Writer {
     moving: Option<(Move, Moving)>,
     group: Option<Group>,
     is_member_open: bool,
+    /// The open member has the transaction to itself, and no savepoint.
+    is_first: bool,
     is_closed: bool,
     /// Why the last member failed: the reason given to all, should the group be lost with it.
     cause: Option<Error>,
@@ -90,6 +95,7 @@ impl Writer {
             moving: None,
             group: None,
             is_member_open: false,
+            is_first: false,
             is_closed: false,
             cause: None,
             commits,
@@ -109,7 +115,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Opens a savepoint for a new member, after tidying up behind the last one.
+    /// Lets a new member in, after tidying up behind the last one.
     pub(crate) async fn enter(&mut self) -> Result<(), Error> {
         self.settle().await;
         if self.is_closed {
@@ -121,13 +127,21 @@ impl Writer {
         }
         if self.group.is_none() {
             self.step(Move::Begin).await?;
+            self.is_member_open = true;
+            self.is_first = true;
+            return Ok(());
         }
         self.step(Move::Savepoint).await
     }
 
-    /// Ends the member's savepoint and joins the group; the receiver hears of the commit.
+    /// What the member did becomes the group's; the receiver hears of the commit.
     pub(crate) async fn join(&mut self) -> Result<oneshot::Receiver<Answer>, Error> {
-        self.step(Move::Release).await?;
+        if self.is_first {
+            self.is_member_open = false;
+            self.is_first = false;
+        } else {
+            self.step(Move::Release).await?;
+        }
         let (sender, receiver) = oneshot::channel();
         match &mut self.group {
             Some(group) => group.members.push(sender),
@@ -138,7 +152,7 @@ impl Writer {
         Ok(receiver)
     }
 
-    /// Rolls the member's savepoint back; `cause` is the statement that failed, if one did.
+    /// Takes back what the member did; `cause` is the statement that failed, if one did.
     pub(crate) async fn leave(&mut self, cause: Option<Error>) {
         self.cause = cause;
         self.settle().await;
@@ -181,7 +195,7 @@ impl Writer {
         if self.moving.is_some() {
             self.finish().await.ok();
         }
-        if self.is_member_open && self.step(Move::Undo).await.is_err() {
+        if self.is_member_open && (self.is_first || self.step(Move::Undo).await.is_err()) {
             self.step(Move::Rollback).await.ok();
         }
     }
@@ -249,6 +263,7 @@ impl Writer {
     /// Answers every member and ends the group.
     fn answer(&mut self, answer: &Answer) {
         self.is_member_open = false;
+        self.is_first = false;
         for member in self.group.take().into_iter().flat_map(|g| g.members) {
             member.send(answer.clone()).ok();
         }

@@ -1,9 +1,12 @@
 // The command line's way of doing what the dashboard does, to be copied.
 
-import type { TaskSubmitBody } from "./api/types";
 import { quoteCommand, quoteWord } from "./argv";
+import type { Submission } from "./draft";
 import { exactBytes } from "./fields";
+import { gpusText } from "./gpus";
 import type { LogsQuery } from "./logs-query";
+import type { AccountsRoute } from "./route";
+import type { TaskVerb } from "./task";
 import type { WorkloadFilter, WorkloadVerb } from "./workload";
 
 function scoped(words: string[], project: string): string[] {
@@ -11,16 +14,42 @@ function scoped(words: string[], project: string): string[] {
 }
 
 export function taskVerb(
-  verb: "kill" | "logs" | "explain" | "get" | "rm",
+  verb: TaskVerb | "logs" | "explain" | "get" | "runs",
   task: string,
   project: string,
 ): string {
   return quoteCommand(scoped(["hostler", "task", verb, task], project));
 }
 
-export function taskList(project: string, state: string | undefined): string {
+export function taskList(
+  project: string,
+  { state, array }: { state: string | undefined; array: string | undefined },
+): string {
   const words = scoped(["hostler", "task", "ls"], project);
-  return quoteCommand(state === undefined ? words : [...words, "--state", state]);
+  if (array !== undefined) words.push("--array", array);
+  if (state !== undefined) words.push("--state", state);
+  return quoteCommand(words);
+}
+
+export function arrayVerb(
+  verb: "get" | "kill" | "logs" | "wait" | "ls",
+  array: string | undefined,
+  project: string,
+): string {
+  const words = array === undefined ? [] : [array];
+  return quoteCommand(scoped(["hostler", "task", "array", verb, ...words], project));
+}
+
+export function arrayRetry(array: string, project: string): string {
+  return quoteCommand(scoped(["hostler", "task", "retry", "--array", array], project));
+}
+
+export function accountReport({ project, from, to }: Partial<AccountsRoute>): string {
+  const words = ["hostler", "account"];
+  if (project) words.push("-p", project);
+  if (from) words.push("--from", from);
+  if (to) words.push("--to", to);
+  return quoteCommand(words);
 }
 
 export function workloadVerb(
@@ -53,20 +82,66 @@ export function nodeCordon(node: string, reason: string): string {
   return quoteCommand(["hostler", "node", "cordon", node, "--reason", reason]);
 }
 
-export function taskRun({ name, spec }: TaskSubmitBody, project: string): string {
-  const words = scoped(["hostler", "run"], project);
-  const flag = (key: string, value: string | null | undefined): void => {
-    if (value !== undefined && value !== null && value !== "") words.push(key, value);
+/** `hostler run`, which shows the output, for a task; `hostler task submit` for an array. */
+export function taskRun({ name, spec, range }: Submission, project: string): string {
+  const words = scoped(["hostler", ...(range ? ["task", "submit"] : ["run"])], project);
+  const flag = (key: string, value: string | number | null | undefined): void => {
+    if (value !== undefined && value !== null && value !== "") words.push(key, String(value));
   };
+  const tick = (key: string, isSet: boolean | undefined): void => {
+    if (isSet) words.push(key);
+  };
+  const each = (key: string, values: readonly string[] | undefined): void =>
+    values?.forEach((value) => words.push(key, value));
+  const { resources = {}, placement = {}, queue = {}, container, limits } = spec;
+
   flag("--name", name);
-  for (const [key, value] of Object.entries(spec.env ?? {})) words.push("--env", `${key}=${value}`);
+  flag("--array", range);
+  each(
+    "--env",
+    Object.entries(spec.env ?? {}).map(([key, value]) => `${key}=${value}`),
+  );
   flag("--workdir", spec.workdir);
   flag("--user", spec.user);
   flag("--timeout", spec.timeout);
-  if (spec.resources?.cores !== undefined) flag("--cores", String(spec.resources.cores));
-  if (spec.resources?.memory) flag("--memory", exactBytes(spec.resources.memory));
-  flag("--node", spec.placement?.node);
-  const selector = Object.entries(spec.placement?.selector ?? {});
+  each("--tag", spec.tags);
+  flag("--cores", resources.cores);
+  tick("--exclusive", resources.exclusive);
+  if (resources.memory) flag("--memory", exactBytes(resources.memory));
+  if (resources.disk) flag("--disk", exactBytes(resources.disk));
+  flag("--gpus", gpusText(resources.gpus));
+  flag("--numa", resources.numa);
+  flag("--cpu-limit", limits?.cpu);
+  if (limits?.memory) flag("--memory-limit", exactBytes(limits.memory));
+  flag("--node", placement.node);
+  const selector = Object.entries(placement.selector ?? {});
   if (selector.length > 0) words.push("-l", selector.map(([k, v]) => `${k}=${v}`).join(","));
-  return [...words.map(quoteWord), "--", quoteCommand(spec.command)].join(" ");
+  each("--constraint", placement.constraints);
+  each("--prefer", placement.prefer);
+  each("--together", placement.together);
+  each("--apart", placement.apart);
+  flag("--strategy", placement.strategy);
+  flag("--over", placement.over);
+  if (queue.priority) flag("--priority", queue.priority);
+  each(
+    "--after",
+    queue.after?.map(({ task, on = "ok" }) => (on === "ok" ? task : `${task}:${on}`)),
+  );
+  flag("--delay", queue.delay);
+  flag("--start-at", queue.notBefore);
+  flag("--start-within", queue.startWithin);
+  if (queue.retry?.times) flag("--retries", queue.retry.times);
+  tick("--preemptible", queue.preemptible);
+  flag("--image", container?.image);
+  if (container?.pull !== "missing") flag("--pull", container?.pull);
+  each(
+    "--mount",
+    container?.mounts?.map(({ source, target, readOnly }) =>
+      [source, target, ...(readOnly ? ["ro"] : [])].join(":"),
+    ),
+  );
+  if (container?.network !== "bridge") flag("--network", container?.network);
+  tick("--privileged", container?.privileged);
+  const command = quoteCommand(spec.command);
+  return [...words.map(quoteWord), ...(command ? ["--", command] : [])].join(" ");
 }

@@ -23,6 +23,8 @@ export class LiveList<T extends Item> {
   status = $state<WatchStatus>("connecting");
   problem = $state.raw<Problem>();
   next = $state<string>();
+  /** True once there was more than is kept. */
+  isCut = $state(false);
   /** False until the first list has come. */
   isLoaded = $state(false);
 
@@ -30,7 +32,13 @@ export class LiveList<T extends Item> {
   #stop: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly compare: (a: T, b: T) => number) {}
+  #wants: (item: T) => boolean = () => true;
+
+  /** What comes last in the order goes first when there are more than `most`. */
+  constructor(
+    private readonly compare: (a: T, b: T) => number,
+    private readonly most = Infinity,
+  ) {}
 
   /** Follows the source; returns what ends it. */
   follow(source: Source<T>): () => void {
@@ -39,6 +47,7 @@ export class LiveList<T extends Item> {
     this.#stop = stop;
     this.isLoaded = false;
     this.problem = undefined;
+    this.#wants = source.wants?.bind(source) ?? (() => true);
     void follow(
       source,
       {
@@ -92,6 +101,7 @@ export class LiveList<T extends Item> {
     this.#held = new Map(listing.items.map((item) => [item.id, item]));
     this.next = listing.nextCursor ?? undefined;
     this.isLoaded = true;
+    this.isCut = false;
     this.#show();
   }
 
@@ -102,7 +112,8 @@ export class LiveList<T extends Item> {
       if (id) this.#held.delete(id);
     } else if (object) {
       const held = this.#held.get(object.id);
-      if (!held || held.generation <= object.generation) this.#held.set(object.id, object);
+      const isNews = held ? held.generation <= object.generation : this.#wants(object);
+      if (isNews) this.#held.set(object.id, object);
     }
     this.#timer ??= setTimeout(() => this.#show(), GATHER_MS);
   }
@@ -110,6 +121,12 @@ export class LiveList<T extends Item> {
   #show(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.items = [...this.#held.values()].sort(this.compare);
+    const items = [...this.#held.values()].sort(this.compare);
+    for (const { id } of items.splice(this.most)) {
+      this.#held.delete(id);
+      this.isCut = true;
+      this.next = undefined;
+    }
+    this.items = items;
   }
 }

@@ -6,6 +6,12 @@ test.each<Route>([
   { page: "tasks", project: "default" },
   { page: "tasks", project: "a b", task: "x/y" },
   { page: "tasks", project: "web", task: "job-1", state: "failed" },
+  { page: "tasks", project: "web", state: "killed_oom", array: "sweep" },
+  { page: "arrays", project: "default" },
+  { page: "arrays", project: "a b", array: "sweep" },
+  { page: "queue" },
+  { page: "accounts" },
+  { page: "accounts", project: "lab", from: "2026-01-01", to: "2026-01-31" },
   { page: "workloads", project: "default" },
   { page: "workloads", project: "a b", workload: "web" },
   { page: "workloads", project: "web", state: "partly-running", tag: "a&b", node: "stall-1" },
@@ -24,6 +30,7 @@ test("what is not a route is none", () => {
     page: "workloads",
     project: "p",
   });
+  expect(parseRoute("#/accounts?from=yesterday&project=")).toEqual({ page: "accounts" });
   expect(parseRoute("#/projects/p/tasks?state=nonsense")).toEqual({ page: "tasks", project: "p" });
 });
 

@@ -1,6 +1,7 @@
 // Addresses inside the dashboard. They live in the fragment, so that any path of the server can be
-// its own; everything worth sharing (project, task, workload, filter) is in them.
+// its own; everything worth sharing (project, task, array, workload, filter) is in them.
 
+import { isDay } from "./account";
 import { search } from "./api/http";
 import type { TaskStateKind, WorkloadPhase } from "./api/types";
 import { TASK_STATE_KINDS } from "./words";
@@ -15,9 +16,27 @@ export interface WorkloadsRoute {
   node?: string;
 }
 
+export interface TasksRoute {
+  page: "tasks";
+  project: string;
+  task?: string;
+  state?: TaskStateKind;
+  array?: string;
+}
+
+export interface AccountsRoute {
+  page: "accounts";
+  project?: string;
+  from?: string;
+  to?: string;
+}
+
 export type Route =
   | WorkloadsRoute
-  | { page: "tasks"; project: string; task?: string; state?: TaskStateKind }
+  | TasksRoute
+  | AccountsRoute
+  | { page: "arrays"; project: string; array?: string }
+  | { page: "queue" }
   | { page: "nodes"; node?: string }
   | { page: "start" };
 
@@ -29,15 +48,19 @@ export function parseRoute(fragment: string): Route | undefined {
     .filter((part) => part !== "")
     .map(decode);
   if (parts[0] === "projects" && parts[1] && parts[2] === "tasks") {
-    const asked = new URLSearchParams(query).get("state");
-    const state = TASK_STATE_KINDS.find((kind) => kind === asked);
+    const asked = new URLSearchParams(query);
+    const state = TASK_STATE_KINDS.find((kind) => kind === asked.get("state"));
+    const array = asked.get("array");
     return {
       page: "tasks",
       project: parts[1],
       ...(parts[3] ? { task: parts[3] } : {}),
       ...(state ? { state } : {}),
+      ...(array ? { array } : {}),
     };
   }
+  if (parts[0] === "projects" && parts[1] && parts[2] === "arrays")
+    return { page: "arrays", project: parts[1], ...(parts[3] ? { array: parts[3] } : {}) };
   if (parts[0] === "projects" && parts[1] && parts[2] === "workloads") {
     const asked = new URLSearchParams(query);
     const state = WORKLOAD_PHASE_KINDS.find((kind) => kind === asked.get("state"));
@@ -52,6 +75,17 @@ export function parseRoute(fragment: string): Route | undefined {
     };
   }
   if (parts[0] === "nodes") return { page: "nodes", ...(parts[1] ? { node: parts[1] } : {}) };
+  if (parts[0] === "queue") return { page: "queue" };
+  if (parts[0] === "accounts") {
+    const asked = new URLSearchParams(query);
+    const [project, from, to] = [asked.get("project"), asked.get("from"), asked.get("to")];
+    return {
+      page: "accounts",
+      ...(project ? { project } : {}),
+      ...(isDay(from) ? { from } : {}),
+      ...(isDay(to) ? { to } : {}),
+    };
+  }
   if (parts[0] === "start") return { page: "start" };
   return undefined;
 }
@@ -60,9 +94,17 @@ export function formatRoute(route: Route): string {
   switch (route.page) {
     case "tasks": {
       const task = route.task ? `/${encodeURIComponent(route.task)}` : "";
-      const state = route.state ? `?state=${route.state}` : "";
-      return `#/projects/${encodeURIComponent(route.project)}/tasks${task}${state}`;
+      const asked = search({ state: route.state, array: route.array });
+      return `#/projects/${encodeURIComponent(route.project)}/tasks${task}${asked}`;
     }
+    case "arrays": {
+      const array = route.array ? `/${encodeURIComponent(route.array)}` : "";
+      return `#/projects/${encodeURIComponent(route.project)}/arrays${array}`;
+    }
+    case "queue":
+      return "#/queue";
+    case "accounts":
+      return `#/accounts${search({ project: route.project, from: route.from, to: route.to })}`;
     case "workloads": {
       const workload = route.workload ? `/${encodeURIComponent(route.workload)}` : "";
       const { state, tag, node } = route;

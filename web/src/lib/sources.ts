@@ -1,10 +1,14 @@
 // The lists that are watched, as sources.
 
 import { call, stream } from "./api/http";
-import type { NodeView, TaskStateKind, TaskView, WorkloadView } from "./api/types";
+import type { ArrayView, NodeView, TaskStateKind, TaskView, WorkloadView } from "./api/types";
 import type { Listing, Source } from "./api/watch";
+import { isOfArray } from "./array";
 
 export const TASK_PAGE = 200;
+const ARRAY_PAGE = 50;
+/** How many tasks a page keeps; those that came first go. */
+export const TASKS_KEPT = 2000;
 const PAGE = 1000;
 export const MOST = 5000;
 
@@ -40,31 +44,54 @@ export function workloadSource(project: string): Source<WorkloadView> {
   };
 }
 
+export interface TaskFilter {
+  state: TaskStateKind | undefined;
+  array: string | undefined;
+}
+
 /**
  * Tasks of a project, newest first. A filter narrows what is listed but not what is watched: a task
  * that leaves the filtered state must be heard of too.
  */
-export function taskSource(project: string, state: TaskStateKind | undefined): Source<TaskView> {
+export function taskSource(project: string, filter: TaskFilter): Source<TaskView> {
   return {
-    list: (signal) => taskPage(project, state, undefined, signal),
+    list: (signal) => taskPage(project, filter, undefined, signal),
     open: (cursor, signal) =>
       stream("/api/v1/projects/{project}/tasks", {
         path: { project },
         query: { watch: true, cursor },
         signal,
       }),
+    wants: (task) => isMatching(task, filter),
   };
+}
+
+export function isMatching(task: TaskView, { state, array }: TaskFilter): boolean {
+  if (state !== undefined && task.status.state !== state) return false;
+  return array === undefined || isOfArray(task, array);
 }
 
 export function taskPage(
   project: string,
-  state: TaskStateKind | undefined,
+  { state, array }: TaskFilter,
   cursor: string | undefined,
   signal?: AbortSignal,
 ): Promise<Listing<TaskView>> {
   return call("get", "/api/v1/projects/{project}/tasks", {
     path: { project },
-    query: { limit: TASK_PAGE, state, cursor },
+    query: { limit: TASK_PAGE, state, array, cursor },
+    signal,
+  });
+}
+
+export function arrayPage(
+  project: string,
+  cursor: string | undefined,
+  signal?: AbortSignal,
+): Promise<Listing<ArrayView>> {
+  return call("get", "/api/v1/projects/{project}/task-arrays", {
+    path: { project },
+    query: { limit: ARRAY_PAGE, cursor },
     signal,
   });
 }

@@ -23,12 +23,17 @@ export interface Look {
 }
 
 export const TASK_STATES: Record<TaskStateKind, Look> = {
+  pending_approval: { word: "Awaits approval", icon: "question", tone: "wait" },
+  rejected: { word: "Rejected", icon: "cross", tone: "muted" },
   pending: { word: "Pending", icon: "clock", tone: "wait" },
   assigning: { word: "Assigning", icon: "arrow", tone: "wait" },
   running: { word: "Running", icon: "play", tone: "busy" },
+  paused: { word: "Paused", icon: "pause", tone: "wait" },
   completed: { word: "Completed", icon: "check", tone: "good" },
   failed: { word: "Failed", icon: "cross", tone: "bad" },
   killed: { word: "Killed", icon: "stop", tone: "muted" },
+  killed_oom: { word: "Out of memory", icon: "alert", tone: "bad" },
+  stopped: { word: "Stopped", icon: "stop", tone: "muted" },
   lost: { word: "Lost", icon: "question", tone: "odd" },
 };
 
@@ -42,7 +47,15 @@ export const NODE_STATES: Record<NodeState, Look> = {
 
 export const TASK_STATE_KINDS = Object.keys(TASK_STATES) as TaskStateKind[];
 
-const SETTLED: readonly TaskStateKind[] = ["completed", "failed", "killed", "lost"];
+const SETTLED: readonly TaskStateKind[] = [
+  "rejected",
+  "completed",
+  "failed",
+  "killed",
+  "killed_oom",
+  "stopped",
+  "lost",
+];
 
 export function isSettled(state: TaskStateKind): boolean {
   return SETTLED.includes(state);

@@ -16,7 +16,7 @@ pub fn mounts() -> Mounts {
 }
 
 /// The controllers of version 1 that we have a use for.
-const OLD: [&str; 4] = ["memory", "cpu", "pids", "blkio"];
+const OLD: [&str; 5] = ["memory", "cpu", "pids", "blkio", "cpuset"];
 
 fn parse_mounts(text: &str) -> Mounts {
     let mut mounts = Mounts::default();

@@ -23,6 +23,7 @@
 //! knows any more goes when an executor starts.
 
 mod bound;
+mod cpuset;
 mod find;
 
 use std::io::{self, Write};
@@ -34,9 +35,11 @@ use std::time::Duration;
 use hostler_model::RunId;
 use rustix::fs::{AtFlags, Mode, OFlags};
 
-use crate::wire::Bounds;
+use crate::wire::{Binding, Bounds};
 use crate::{proc, sys};
 use bound::{Bound, Version};
+
+pub use cpuset::renew as renew_binding;
 
 const PARENT: &str = "hostler";
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -84,10 +87,11 @@ impl Root {
     }
 
     /// What a run is confined to. Never fails: what cannot be had is said.
-    pub fn make(&self, run_id: RunId, bounds: &Bounds) -> Confinement {
+    pub fn make(&self, run_id: RunId, bounds: &Bounds, binding: &Binding) -> Confinement {
         let name = run_id.to_string();
         let group = self.unified.as_ref().and_then(|unified| unified.parent.make_in(&name).ok());
         let mut made = Confinement { group, ..Confinement::default() };
+        self.bind(binding, &name, &mut made);
         for bound in bound::bounds(bounds) {
             if let Err(why) = self.put_in_force(&bound, &name, &mut made) {
                 made.unenforced.push(format!("{}: {why}", bound.name));
@@ -443,7 +447,11 @@ mod tests {
     #[test]
     fn a_node_without_controllers_says_so() {
         let bounds = Bounds { memory: 1 << 20, cpu_weight: 50, io_weight: 9, ..Bounds::default() };
-        let made = Root::default().make(RunId::from_uuid(uuid::Uuid::from_u128(9)), &bounds);
+        let made = Root::default().make(
+            RunId::from_uuid(uuid::Uuid::from_u128(9)),
+            &bounds,
+            &Binding::default(),
+        );
         assert_eq!(
             made.unenforced,
             [

@@ -55,6 +55,8 @@ use std::time::Duration;
 use hostler_model::{Container, Hooks, Limits, Reservation, RunId, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 
+use crate::gpu;
+
 pub use engine::{ContainerRow, ContainerState, Engine, EngineError};
 pub use image::{Exported, ImageRow, Imported, PullProgress};
 pub use keeper::Keeper;
@@ -109,8 +111,15 @@ pub(crate) struct Plan {
     pub rules: policy::Rules,
 }
 
-/// Names of devices on the node mean nothing in a container, which sees only its own.
-const ABOUT_DEVICES: [&str; 2] = ["CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"];
+/// Names of devices on the node mean nothing in a container, which sees only its own. That it has none
+/// means something: an image may ask for all, and some engines then give them.
+fn is_for_containers(key: &str, value: &str) -> bool {
+    match key {
+        "CUDA_VISIBLE_DEVICES" | "CUDA_DEVICE_ORDER" => false,
+        gpu::NVIDIA => value == gpu::NOTHING,
+        _ => true,
+    }
+}
 
 impl Plan {
     /// `None` for a workload that is no container. `about` is what Hostler adds to the environment.
@@ -124,7 +133,7 @@ impl Plan {
     ) -> Option<Plan> {
         let container = spec.container.clone()?;
         let mut env = spec.env.clone();
-        env.extend(about.into_iter().filter(|(key, _)| !ABOUT_DEVICES.contains(&key.as_str())));
+        env.extend(about.into_iter().filter(|(key, value)| is_for_containers(key, value)));
         let labels = BTreeMap::from([
             (LABEL_RUN.to_owned(), run_id.to_string()),
             (LABEL_DATA.to_owned(), data_label(data_dir)),

@@ -12,7 +12,8 @@
 //! `<data>/executor.lock` is held by the executor, and by each newborn shim until that has locked its
 //! own run directory. So whoever gets the lock next knows that every order given before has either
 //! become a live, locked run or will never become one: recovery after a crash sees a settled state,
-//! and two agents cannot work on one data directory.
+//! and two agents cannot work on one data directory. (For orders given to shims that rest between two
+//! runs, a lock on `runs/` says the same; see `shim::idle`.)
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;

@@ -1,5 +1,6 @@
-//! What this machine is: collected anew for every session, from files of the kernel, a mount table,
-//! the container engine's socket and the graphics driver's library.
+//! What this machine is: collected anew for every session, from files of the kernel, a mount table and
+//! the container engine's socket. Devices that have a life of their own are looked after elsewhere
+//! (`gpu`).
 //!
 //! Nothing here can fail: a fact that cannot be found out is left at its default. Everything blocks
 //! on the file system, and for at most [`ENGINE_TIMEOUT`] on a container engine; callers run it on a
@@ -13,19 +14,60 @@ pub(crate) use parse::{cpu_times, first_number, meminfo};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use hostler_base::{Clock, Tasks};
 use hostler_model::{Bytes, Cores, DiskFact, Facts, GpuFact, NumaFact};
+
+use crate::gpu::Devices;
 
 /// How long a container engine may take to say its version.
 const ENGINE_TIMEOUT: Duration = Duration::from_millis(300);
+/// How long a driver may take to list its devices; waking one takes seconds.
+const DEVICES_TIMEOUT: Duration = Duration::from_secs(8);
 const ENGINE_SOCKETS: [&str; 2] = ["/var/run/docker.sock", "/run/podman/podman.sock"];
 /// The most that is read of an engine's answer.
 const ANSWER_MAX: u64 = 64 * 1024;
 const DISKS_MAX: usize = 64;
 
-/// Everything that can be found out about this machine.
-pub fn collect() -> Facts {
+/// Looks at this machine, as far as this agent is told of it.
+#[derive(Clone)]
+pub(crate) struct Looker {
+    pub devices: Arc<Devices>,
+    pub is_metered: bool,
+}
+
+impl Looker {
+    pub async fn look(&self, tasks: &Tasks, clock: &Clock) -> Facts {
+        self.with(Devices::look, tasks, clock).await
+    }
+
+    /// The same, with another chance for devices that were out of service.
+    pub async fn look_anew(&self, tasks: &Tasks, clock: &Clock) -> Facts {
+        self.with(Devices::look_anew, tasks, clock).await
+    }
+
+    /// A driver that does not answer in time holds nobody up: its devices are as they were known.
+    async fn with(
+        &self,
+        look: fn(&Devices) -> Vec<GpuFact>,
+        tasks: &Tasks,
+        clock: &Clock,
+    ) -> Facts {
+        let devices = self.devices.clone();
+        let look = tasks.run_blocking("gpus", move || look(&devices));
+        let gpus = match clock.timeout(DEVICES_TIMEOUT, look).await {
+            Ok(Ok(gpus)) => gpus,
+            Ok(Err(_)) | Err(_) => self.devices.facts(),
+        };
+        let facts = tasks.run_blocking("facts", collect).await.unwrap_or_default();
+        Facts { gpus, is_metered: self.is_metered, ..facts }
+    }
+}
+
+/// Everything that can be found out about this machine but its devices.
+fn collect() -> Facts {
     let os_release = first_of(&["/etc/os-release", "/usr/lib/os-release"]);
     let memory = text("/proc/meminfo");
     let mounts = text("/proc/self/mounts");
@@ -48,7 +90,7 @@ pub fn collect() -> Facts {
         addresses: addresses(),
         cgroup: parse::cgroup_kind(&mounts).to_owned(),
         container_engine: ENGINE_SOCKETS.iter().find_map(|path| container_engine(Path::new(path))),
-        gpus: gpus(),
+        gpus: Vec::new(),
         temperatures: sensors::temperatures(Path::new(sensors::SYS)),
         disk_health: sensors::disk_health(Path::new(sensors::SYS)),
         is_metered: false,
@@ -154,26 +196,6 @@ fn container_engine(socket: &Path) -> Option<String> {
 /// The hottest of the machine's sensors, in degrees Celsius.
 pub(crate) fn hottest() -> Option<f64> {
     sensors::hottest(Path::new(sensors::SYS))
-}
-
-/// The graphics processors, when the driver's library is there and answers.
-fn gpus() -> Vec<GpuFact> {
-    let Ok(nvml) = nvml_wrapper::Nvml::init() else {
-        return Vec::new();
-    };
-    let driver = nvml.sys_driver_version().unwrap_or_default();
-    (0..nvml.device_count().unwrap_or(0))
-        .filter_map(|index| {
-            let device = nvml.device_by_index(index).ok()?;
-            Some(GpuFact {
-                index,
-                uuid: device.uuid().unwrap_or_default(),
-                model: device.name().unwrap_or_default(),
-                memory: Bytes::new(device.memory_info().map_or(0, |memory| memory.total)),
-                driver: driver.clone(),
-            })
-        })
-        .collect()
 }
 
 #[cfg(test)]

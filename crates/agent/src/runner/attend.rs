@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use hostler_model::{Exit, ExitReason, RunId};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
-use tokio::io::{AsyncWriteExt, Interest};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -102,14 +102,22 @@ impl Shim {
                     return None;
                 }
             }
-            self.stream.readable().await.ok()?;
-            match self.stream.try_read_buf(&mut self.buffer) {
-                Ok(0) => return None,
+            match self.stream.read_buf(&mut self.buffer).await {
+                Ok(0) | Err(_) => return None,
                 Ok(_) => {}
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return None,
             }
         }
+    }
+
+    /// Gives an order to a shim that is free; false when it did not go out whole.
+    pub fn order(&self, order: &StartOrder) -> bool {
+        let bytes = order.encode_again();
+        self.stream.try_write(&bytes).is_ok_and(|sent| sent == bytes.len())
+    }
+
+    /// It has said nothing that was not listened to.
+    pub fn is_silent(&self) -> bool {
+        self.buffer.is_empty()
     }
 
     /// Passes something on. A shim that is gone is noticed when it is listened to.
@@ -170,9 +178,9 @@ impl Attendant {
         let container = request.container.clone().map(|plan| (plan, request.hooks.clone()));
         self.unenforced = container.iter().flat_map(|(plan, _)| plan.unenforced()).collect();
         let prepare = move || settle::prepare(&shared.runs, &shared.spares, &request);
-        match tokio::task::spawn_blocking(prepare).await {
-            Ok(prepared) => prepared?,
-            Err(e) => return Err(StartError::Prepare(io::Error::other(e)).into()),
+        match self.shared.at_desk(prepare).await {
+            Some(prepared) => prepared?,
+            None => return Err(StartError::Prepare(io::Error::other("a defect")).into()),
         }
         self.shared.count(What::Records, BLOCK);
         if let Some((plan, hooks)) = container {
@@ -223,11 +231,15 @@ impl Attendant {
         }
     }
 
-    /// Has an executor fork a shim; what becomes of it comes over the connection.
+    /// Has a shim start the run, one that is free or a new one; what becomes of it comes over the
+    /// connection.
     async fn give_order(&mut self) -> Result<Shim, StartError> {
         let Some(order) = self.order else {
             return Err(StartError::ExecutorGone);
         };
+        if let Some(shim) = self.shared.idle.give(&order) {
+            return Ok(shim);
+        }
         let cancel = self.shared.cancel.clone();
         let mut dead = None;
         loop {
@@ -276,7 +288,9 @@ impl Attendant {
                 Some(Event::Exited(exit)) => self.end(exit, self.started.clone()).await,
                 Some(Event::Output) => self.output.send_modify(|count| *count += 1),
                 Some(Event::Wrote(bytes)) => self.shared.count(What::Output, bytes),
-                Some(Event::ExecEnded(_) | Event::ExecRefused(_) | Event::Unknown) => {}
+                Some(Event::Free) if self.is_over => return self.shared.keep_idle(shim),
+                Some(Event::ExecEnded(_) | Event::ExecRefused(_)) => {}
+                Some(Event::Free | Event::Unknown) => {}
                 None if self.is_over => return,
                 None => match Box::pin(self.look()).await {
                     Some(again) => shim = again,
@@ -348,6 +362,7 @@ impl Attendant {
         if let Some(handle) = self.shared.live().get_mut(&self.run_id) {
             handle.ended = Some(Ended { exit: exit.clone(), started: started.clone() });
         }
+        self.shared.pool.release(self.run_id);
         if self.reply.is_some() {
             self.answer(Reply::Ended { exit, started }).await;
         } else {
@@ -372,6 +387,9 @@ impl Attendant {
     fn leave(&mut self) {
         if std::mem::replace(&mut self.is_entered, false) {
             self.shared.live().remove(&self.run_id);
+            if !self.shared.cancel.is_cancelled() {
+                self.shared.pool.release(self.run_id);
+            }
         }
     }
 

@@ -7,10 +7,12 @@
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::net::{
     AddressFamily, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags,
     SocketType,
@@ -19,8 +21,9 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::process::{Child, Command};
 
-use super::{Config, Shared};
+use super::{Config, Shared, blocking};
 use crate::executor::READY;
+use crate::shim;
 use crate::wire::StartOrder;
 
 /// How long an executor may take to be ready, and a start may wait for one.
@@ -116,6 +119,21 @@ pub async fn launch(config: &Config) -> Result<Launched, ExecutorError> {
     };
     let _ = child.kill().await;
     Err(refused)
+}
+
+/// Waits until no shim of an agent before this one can take an order any more. Its executor is gone, so
+/// the agent is too, and they go with it.
+pub async fn outwait_idle(runs: &Path) -> Result<(), ExecutorError> {
+    let runs = runs.to_owned();
+    let wait = move || {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        shim::outwait(&rustix::fs::open(&runs, flags, Mode::empty())?, PATIENCE)
+    };
+    match blocking(wait).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(ExecutorError::Busy),
+        Err(e) => Err(ExecutorError::Unable(e.to_string())),
+    }
 }
 
 /// Replaces the executor whenever it dies, until the runner goes.

@@ -40,6 +40,9 @@ impl Follower {
             let was_live = self.is_live();
             let batch = self.read().await?;
             self.is_end = batch.is_end || (batch.items.is_empty() && !was_live);
+            if batch.is_end {
+                self.wait_for_end().await;
+            }
             if !batch.items.is_empty() {
                 return Ok(Some(batch));
             }
@@ -54,6 +57,14 @@ impl Follower {
     fn is_live(&self) -> bool {
         let live = self.shared.live();
         live.get(&self.run_id).is_some_and(|handle| handle.ended.is_none())
+    }
+
+    /// The end is on disk; whoever is told that the output is over may expect the run to be.
+    async fn wait_for_end(&self) {
+        let output = self.shared.live().get(&self.run_id).map(|handle| handle.output.clone());
+        let Some(mut output) = output else { return };
+        let known = async { while self.is_live() && output.changed().await.is_ok() {} };
+        let _ = tokio::time::timeout(LOOK_AGAIN, known).await;
     }
 
     async fn read(&mut self) -> io::Result<Batch> {

@@ -13,11 +13,16 @@
 //! - nothing is forgotten on disk until [`Runner::forget`].
 
 mod attend;
+mod binding;
 mod containers;
+mod desk;
 mod error;
 mod exec;
 mod executor;
 mod follow;
+mod forget;
+mod idle;
+mod pool;
 mod request;
 mod settle;
 mod spare;
@@ -40,11 +45,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::container::{ContainerConfig, Engine};
+use crate::gpu::Devices;
 use crate::output::{Limits, Reader, Start, Streams};
 use crate::rundir::{self, Login, StartedRecord};
 use crate::wire::{Bounds, Command, Greeting, HookTimes, StartOrder};
 use crate::writes::{Tally, What};
 use attend::{Asked, Attendant, Reply};
+use pool::Pool;
 use request::{own_login, request};
 use settle::Settled;
 
@@ -181,11 +188,17 @@ struct Shared {
     executor: watch::Sender<Option<Arc<executor::Link>>>,
     live: Mutex<HashMap<RunId, Handle>>,
     spares: spare::Spares,
+    idle: idle::Idle,
+    desk: desk::Desk,
     exits: mpsc::Sender<RunExited>,
     cancel: CancellationToken,
     tasks: TaskTracker,
     /// Where what is written for runs is counted.
     tally: OnceLock<Arc<Tally>>,
+    /// The node's GPUs, where anybody looks after them.
+    devices: OnceLock<Arc<Devices>>,
+    /// Who owns cores.
+    pool: Pool,
 }
 
 /// How to reach the task that attends to a run.
@@ -280,6 +293,7 @@ impl Runner {
             .map_err(|source| RunnerError::DataDir { path: config.data_dir.clone(), source })?;
         let boot_id = rundir::boot_id().map_err(RunnerError::BootId)?;
         let launched = executor::launch(&config).await?;
+        executor::outwait_idle(&runs).await?;
         let (exits, news) = mpsc::channel(EXITS_QUEUED);
         let shared = Arc::new(Shared {
             runs,
@@ -289,13 +303,18 @@ impl Runner {
             executor: watch::Sender::new(Some(launched.link.clone())),
             live: Mutex::default(),
             spares: spare::Spares::default(),
+            idle: idle::Idle::default(),
+            desk: desk::Desk::default(),
             exits,
             cancel: CancellationToken::new(),
             tasks: TaskTracker::new(),
             tally: OnceLock::new(),
+            devices: OnceLock::new(),
+            pool: Pool::new(),
             config,
         });
         shared.tasks.spawn(executor::keep(shared.clone(), launched));
+        shared.tasks.spawn(pool::keep(shared.clone()));
         let inner = Arc::new(Inner { shared });
         Ok((Runner { inner }, news))
     }
@@ -331,15 +350,21 @@ impl Runner {
             segment_bytes: output.segment_bytes,
             segments_max: output.segments_max,
             bounds,
+            binding: binding::of(&start.reservation, is_container),
             hooks: HookTimes::of(&start.spec.hooks),
             is_container,
         };
+        shared.know_devices(&start.reservation).await;
         let Entered { attendant, answer } =
             shared.enter(run_id, Some(order)).ok_or(StartError::AlreadyStarted(run_id))?;
+        shared.pool.claim(run_id, &start.reservation);
         let request = request(shared, start);
         shared.tasks.spawn(attendant.start(request));
         match answer.await {
-            Ok(Reply::Running(started)) => Ok(started),
+            Ok(Reply::Running(started)) => {
+                shared.keep_off();
+                Ok(started)
+            }
             Ok(Reply::Ended { exit, .. }) => Err(StartError::Failed { exit }),
             Ok(Reply::NotStarted(e)) => Err(e),
             Err(_) => Err(StartError::ShuttingDown),
@@ -398,8 +423,11 @@ impl Runner {
             Ok(Settled::Live(stream)) => {
                 shared.tasks.spawn(attendant.resume(stream));
                 let path = self.run_dir(run_id);
-                if let Err(error) = blocking(move || settle::renew_limits(&path)).await {
-                    tracing::warn!(run = %run_id, %error, "limits cannot be renewed");
+                match blocking(move || settle::renew_limits(&path)).await {
+                    Ok(reservation) => shared.pool.claim(run_id, &reservation),
+                    Err(error) => {
+                        tracing::warn!(run = %run_id, %error, "limits cannot be renewed");
+                    }
                 }
             }
             Ok(Settled::Stuck { started }) => {
@@ -443,28 +471,6 @@ impl Runner {
         sent.map_err(|_| StopError::NotRunning(run_id))
     }
 
-    /// Removes everything of a run that is over. To be called when its exit is recorded elsewhere.
-    pub async fn forget(&self, run_id: RunId) -> Result<(), ForgetError> {
-        let attended = match self.shared().live().get(&run_id) {
-            Some(handle) if handle.ended.is_none() => return Err(ForgetError::Running(run_id)),
-            Some(handle) => Some((handle.commands.clone(), handle.output.clone())),
-            None => None,
-        };
-        if let Some((commands, mut output)) = attended {
-            let _ = commands.send(Command::Recorded.into()).await;
-            let gone = async { while output.changed().await.is_ok() {} };
-            let _ = tokio::time::timeout(Duration::from_secs(5), gone).await;
-        }
-        let path = self.run_dir(run_id);
-        let shared = self.shared().clone();
-        blocking(move || settle::remove(&path, &shared.spares)).await.map_err(|source| match source
-            .kind()
-        {
-            io::ErrorKind::ResourceBusy => ForgetError::Running(run_id),
-            _ => ForgetError::Io { run_id, source },
-        })
-    }
-
     /// Reads a run's output as it grows, to its end.
     pub fn follow(&self, run_id: RunId, start: Start, streams: Streams) -> Follower {
         Follower::new(self.shared().clone(), run_id, start, streams)
@@ -498,5 +504,6 @@ impl Runner {
         shared.cancel.cancel();
         shared.tasks.close();
         shared.tasks.wait().await;
+        shared.idle.close();
     }
 }

@@ -3,15 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use hostler_model::{Hooks, Limits, Runtime};
+use hostler_model::{Hooks, Limits, Reservation, Runtime};
 
 use super::{Shared, StartRun};
 use crate::container::Plan;
+use crate::gpu::{about_gang, about_gpus};
 use crate::proc::MARKER;
 use crate::rundir::{Login, Request};
 
 pub fn request(shared: &Shared, start: StartRun) -> Request {
     let mut about = start.env;
+    let gpus = shared.devices.get().map(|devices| devices.facts()).unwrap_or_default();
+    about.extend(about_gpus(&start.reservation.gpus, &gpus, &start.spec.env));
+    about.extend(about_gang(start.reservation.gang.as_ref(), &start.spec.env));
     about.extend([
         ("HOSTLER_TASK".to_owned(), start.task.to_string()),
         ("HOSTLER_WORKLOAD".to_owned(), start.task.to_string()),
@@ -31,6 +35,7 @@ pub fn request(shared: &Shared, start: StartRun) -> Request {
         group: None,
         limits: Limits::default(),
         hooks: Hooks::default(),
+        reservation: Reservation::default(),
         login: shared.login.clone(),
         container: None,
     };
@@ -51,6 +56,7 @@ pub fn request(shared: &Shared, start: StartRun) -> Request {
         group: start.spec.group,
         limits: start.spec.limits,
         hooks: start.spec.hooks,
+        reservation: start.reservation,
         ..base
     }
 }

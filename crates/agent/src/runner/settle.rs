@@ -8,11 +8,11 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use hostler_model::{Exit, ExitReason, PlacementId, RunId};
+use hostler_model::{Exit, ExitReason, PlacementId, Reservation, RunId};
 use rustix::process::{Pid, PidfdFlags};
 
 use super::spare::{self, Spares};
-use super::{StartError, Started};
+use super::{StartError, Started, binding};
 use crate::rundir::{self, Request, RunDir, StartedRecord};
 use crate::wire::Bounds;
 use crate::{cgroup, proc, sys};
@@ -94,15 +94,18 @@ pub fn record_at(path: &Path) -> io::Result<Option<StartedRecord>> {
 }
 
 /// Makes sure that the limits of a run that was found alive are still in force.
-pub fn renew_limits(path: &Path) -> io::Result<()> {
+pub fn renew_limits(path: &Path) -> io::Result<Reservation> {
     let dir = RunDir::open_path(path)?;
     let request: Option<Request> = dir.read_json(rundir::SPEC)?;
-    let bounds = request.map(|request| Bounds::of(&request.limits)).unwrap_or_default();
-    let group = record(&dir).and_then(|record| record.cgroup).filter(|_| !bounds.is_none());
-    if let Some(group) = group {
+    let Some(request) = request else { return Ok(Reservation::default()) };
+    let bounds = Bounds::of(&request.limits);
+    let binding = binding::of(&request.reservation, request.container.is_some());
+    let is_limited = !bounds.is_none() || !binding.is_none();
+    if let Some(group) = record(&dir).and_then(|record| record.cgroup).filter(|_| is_limited) {
         cgroup::renew(Path::new(&group), &bounds);
+        cgroup::renew_binding(Path::new(&group), &binding);
     }
-    Ok(())
+    Ok(request.container.map_or(request.reservation, |plan| plan.reservation))
 }
 
 /// Writes down the end of a run of which nothing was ever executed.
@@ -227,16 +230,23 @@ pub fn prepare(runs: &Path, spares: &Spares, request: &Request) -> Result<(), St
     let name = request.run_id.to_string();
     let path = runs.join(&name);
     let spec = serde_json::to_vec(request).map_err(|e| StartError::Prepare(e.into()))?;
-    if path.exists() {
-        return prepare_again(&path, request, &spec);
+    let filled = match spares.take().map(|spare| fill(&spare, &path, request, &spec)) {
+        Some(Ok(())) => return Ok(()),
+        Some(Err(e)) if is_taken(&e) => Err(e),
+        Some(Err(_)) | None => {
+            let fresh = runs.join(format!("{NEW}{name}"));
+            make_dir(&fresh).and_then(|()| fill(&fresh, &path, request, &spec))
+        }
+    };
+    match filled {
+        Err(e) if is_taken(&e) => prepare_again(&path, request, &spec),
+        filled => filled.map_err(StartError::Prepare),
     }
-    if let Some(spare) = spares.take()
-        && fill(&spare, &path, request, &spec).is_ok()
-    {
-        return Ok(());
-    }
-    let fresh = runs.join(format!("{NEW}{name}"));
-    make_dir(&fresh).and_then(|()| fill(&fresh, &path, request, &spec)).map_err(StartError::Prepare)
+}
+
+/// The run has a directory already: none can be put in its place, as there is something in it.
+fn is_taken(e: &io::Error) -> bool {
+    matches!(e.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists)
 }
 
 /// Writes the spec, then gives the directory its name; deletes it where that fails.

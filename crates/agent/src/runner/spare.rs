@@ -10,9 +10,10 @@
 //! leaves a run half forgotten. What is found under a spare's name at the next start is deleted.
 
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+
+use rustix::fs::{Mode, OFlags};
 
 use crate::output;
 use crate::rundir::{self, RunDir};
@@ -33,8 +34,14 @@ impl Spares {
     pub fn retire(&self, path: &Path, dir: RunDir) -> io::Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let spare = path.with_file_name(format!("{PREFIX}{name}"));
-        let _ = std::fs::remove_dir_all(&spare);
-        match std::fs::rename(path, &spare) {
+        let moved = std::fs::rename(path, &spare).or_else(|e| match e.kind() {
+            io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists => {
+                std::fs::remove_dir_all(&spare)?;
+                std::fs::rename(path, &spare)
+            }
+            _ => Err(e),
+        });
+        match moved {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
             other => other?,
         }
@@ -56,7 +63,7 @@ impl Spares {
 /// An error means that the directory is better deleted.
 fn empty(path: &Path, dir: &RunDir) -> io::Result<()> {
     let unfit = || io::Error::other("not as we make them");
-    if path.metadata()?.permissions().mode() & 0o777 != 0o700 {
+    if rustix::fs::fstat(dir)?.st_mode & 0o777 != 0o700 {
         return Err(unfit());
     }
     for entry in std::fs::read_dir(path)? {
@@ -68,7 +75,10 @@ fn empty(path: &Path, dir: &RunDir) -> io::Result<()> {
                 empty_scratch(&entry.path())?;
                 continue;
             }
-            rundir::SPEC => name.to_owned(),
+            rundir::SPEC => {
+                clear(dir, name)?;
+                continue;
+            }
             rundir::STARTED | rundir::EXIT => rundir::temporary(name),
             _ if name == output::FIRST => rundir::temporary(output::FIRST),
             _ => {
@@ -76,11 +86,16 @@ fn empty(path: &Path, dir: &RunDir) -> io::Result<()> {
                 continue;
             }
         };
-        let file = std::fs::OpenOptions::new().write(true).open(entry.path())?;
-        file.set_len(0)?;
+        clear(dir, name)?;
         rustix::fs::renameat(dir, name, dir, kept.as_str())?;
     }
     Ok(())
+}
+
+fn clear(dir: &RunDir, name: &str) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let file = rustix::fs::openat(dir, name, flags, Mode::empty())?;
+    Ok(rustix::fs::ftruncate(file, 0)?)
 }
 
 fn empty_scratch(work: &Path) -> io::Result<()> {

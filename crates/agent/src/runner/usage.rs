@@ -57,6 +57,14 @@ impl Runner {
     }
 }
 
+/// Every thread of a live run.
+pub(super) fn threads(shared: &Shared, run_id: RunId) -> Vec<u32> {
+    let Some(record) = record_of(shared, run_id) else { return Vec::new() };
+    let everybody = OnceCell::new();
+    let measured = Measured::new(&record, &everybody);
+    measured.processes().iter().flat_map(|pid| proc::threads(*pid)).collect()
+}
+
 fn record_of(shared: &Shared, run_id: RunId) -> Option<Arc<StartedRecord>> {
     let known = match shared.live().get(&run_id) {
         Some(handle) if handle.ended.is_none() => handle.record.clone(),
@@ -140,7 +148,8 @@ impl<'a> Measured<'a> {
         let peak = self.first(&["memory.peak", "memory.max_usage_in_bytes"]);
         let pids = self.first(&["pids.current"]);
         let io = self.group.as_ref().and_then(|dir| read_io(&dir.join("io.stat")));
-        let pressure = self.group.as_ref().and_then(|dir| read_pressure(&dir.join("memory.pressure")));
+        let pressure =
+            self.group.as_ref().and_then(|dir| read_pressure(&dir.join("memory.pressure")));
 
         let is_counted = memory.is_some() && pids.is_some() && io.is_some();
         let added = if is_counted { Added::default() } else { add_up(self.processes())? };

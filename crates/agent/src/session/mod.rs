@@ -11,6 +11,7 @@
 //! Nothing is lost with a connection: what the server wants is in its rows, what it must know is in
 //! the ledger, and both sides say where they stand when the next session begins.
 
+mod facts;
 mod link;
 mod manner;
 mod renewal;
@@ -24,6 +25,7 @@ use std::time::Duration;
 use hostler_base::{Backoff, Clock, Tasks};
 use hostler_model::{Facts, Timestamp};
 
+use crate::facts::Looker;
 use crate::identity::Identity;
 use crate::metrics::Sampler;
 use crate::runner::Runner;
@@ -38,8 +40,6 @@ const RETRY_MAX: Duration = Duration::from_secs(15);
 const HEALTHY_AFTER: Duration = Duration::from_secs(30);
 /// How long to wait after a refusal that says that trying again does not help.
 const REFUSED_WAIT: Duration = Duration::from_secs(60);
-/// Facts younger than this are not collected again for a new session.
-const FACTS_FRESH: Duration = Duration::from_secs(30);
 
 /// How an attempt or a session ended.
 #[derive(Debug)]
@@ -76,8 +76,10 @@ pub(crate) struct Session {
     pub boot_id: String,
     pub manner: Manner,
     pub tally: Arc<Tally>,
-    is_metered: bool,
+    pub looker: Looker,
     facts: Option<(Duration, Facts)>,
+    /// The facts as the server of this session knows them.
+    facts_said: Option<Facts>,
     /// The facts that a server has and keeps.
     facts_told: Option<Facts>,
     time_renewal: Timestamp,
@@ -94,7 +96,7 @@ pub(crate) struct Parts {
     pub runner: Runner,
     pub status: Arc<Status>,
     pub boot_id: String,
-    pub is_metered: bool,
+    pub looker: Looker,
     pub tally: Arc<Tally>,
 }
 
@@ -104,9 +106,10 @@ impl Session {
             time_renewal: parts.identity.time_renewal(rand::random()),
             sampler: Sampler::new(parts.data_dir.clone()),
             facts: None,
+            facts_said: None,
             facts_told: None,
-            manner: Manner::of(parts.is_metered),
-            is_metered: parts.is_metered,
+            manner: Manner::of(parts.looker.is_metered),
+            looker: parts.looker,
             tally: parts.tally,
             clock: parts.clock,
             tasks: parts.tasks,
@@ -200,19 +203,5 @@ impl Session {
                 "certificate of this node has expired, join again with `hostler agent join --force`"
             );
         }
-    }
-
-    /// The machine's facts, collected anew unless they are fresh.
-    async fn facts(&mut self) -> Facts {
-        let now = self.clock.instant();
-        if let Some((collected, facts)) = &self.facts
-            && now.saturating_sub(*collected) < FACTS_FRESH
-        {
-            return facts.clone();
-        }
-        let collected = self.tasks.run_blocking("facts", crate::facts::collect).await;
-        let facts = Facts { is_metered: self.is_metered, ..collected.unwrap_or_default() };
-        self.facts = Some((now, facts.clone()));
-        facts
     }
 }

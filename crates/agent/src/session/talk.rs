@@ -3,6 +3,9 @@
 //! The loop here never waits for the supervisor: wishes and acknowledgements go through a task of their
 //! own, in order, so that heartbeats go on while the ledger waits for space. When that task's queue is
 //! full, nothing more is read from the server, which then feels it.
+//!
+//! Reports wait a little while the server still works on those before: the busier it is, the more of
+//! them go into one message and one transaction, and of a run that came and went meanwhile only its end.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -29,6 +32,8 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const REPORTS_MAX: usize = 200;
+/// How long reports wait at most for the answer to those before.
+const GATHER_BUSY: Duration = Duration::from_millis(100);
 /// Heartbeats in a row that may go unanswered.
 const SILENT_BEATS: u32 = 3;
 const OUTBOUND_QUEUED: usize = 16;
@@ -60,6 +65,8 @@ pub(super) struct Talk {
     gap: CancellationToken,
     pub(super) scope: Tasks,
     pub(super) streams: HashMap<u64, OpenStream>,
+    /// Messages with reports that the server has not answered yet.
+    unanswered: u32,
     heard: Duration,
     measured: Option<Duration>,
     pub(super) renewal_asked: Option<Duration>,
@@ -89,6 +96,7 @@ impl Session {
             gap: CancellationToken::new(),
             scope: scope.clone(),
             streams: HashMap::new(),
+            unanswered: 0,
             heard: self.clock.instant(),
             measured: None,
             renewal_asked: None,
@@ -148,6 +156,7 @@ impl Session {
             Some(server_message::Body::Goodbye(_)) => return Err(End::Goodbye),
             _ => return Err(End::Lost("the server did not answer the greeting".into())),
         };
+        self.facts_said = Some(facts.clone());
         if !welcome.keeps_facts {
             self.facts_told = None;
         } else if is_told {
@@ -222,11 +231,13 @@ impl Session {
         let token = self.tasks.token();
         let supervisor = self.supervisor.clone();
         let (forward, gap) = (talk.forward.clone(), talk.gap.clone());
+        let mut devices = self.looker.devices.seen();
         let mut is_gathering = false;
         let mut gathered: Pin<Box<dyn Future<Output = ()> + Send>> =
             Box::pin(std::future::ready(()));
         let mut next_beat: Pin<Box<dyn Future<Output = ()> + Send>> =
             Box::pin(self.clock.sleep(Duration::ZERO));
+        self.tell_facts(talk).await?;
         loop {
             let is_held_up = forward.capacity() == 0;
             tokio::select! {
@@ -239,8 +250,12 @@ impl Session {
                         Ok(None) => return Err(End::Lost("the server ended the session".into())),
                         Err(status) => return Err(End::Lost(chain(&status).to_string())),
                     };
+                    let was_busy = talk.unanswered > 0;
                     if let Some(body) = body {
                         self.hear(talk, body).await?;
+                    }
+                    if is_gathering && was_busy && talk.unanswered == 0 {
+                        gathered = Box::pin(self.clock.sleep(self.gathers_for(talk)));
                     }
                 }
                 _ = forward.reserve(), if is_held_up => {
@@ -248,12 +263,13 @@ impl Session {
                 }
                 () = supervisor.outbox().filled(), if !is_gathering => {
                     is_gathering = true;
-                    gathered = Box::pin(self.clock.sleep(self.manner.gather));
+                    gathered = Box::pin(self.clock.sleep(self.gathers_for(talk)));
                 }
                 () = &mut gathered, if is_gathering => {
                     is_gathering = false;
                     self.send_reports(talk).await?;
                 }
+                Ok(()) = devices.changed() => self.tell_facts(talk).await?,
                 () = &mut next_beat => {
                     next_beat = Box::pin(self.clock.sleep(beat));
                     self.beat(talk, beat).await?;
@@ -272,6 +288,7 @@ impl Session {
                 self.forward(talk, Forward::Wishes(wishes)).await
             }
             server_message::Body::ReportAcks(acks) => {
+                talk.unanswered = talk.unanswered.saturating_sub(1);
                 let acks = acks.acks.into_iter().filter_map(|ack| {
                     Some(Ack {
                         run: ack.run_id.parse().ok()?,
@@ -282,6 +299,7 @@ impl Session {
                 self.forward(talk, Forward::Acks(acks.collect())).await
             }
             server_message::Body::StatusAcks(acks) => {
+                talk.unanswered = talk.unanswered.saturating_sub(1);
                 let acks = acks.acks.into_iter().filter_map(|ack| {
                     let placement = ack.placement_id.parse().ok()?;
                     let generation = Generation::from_u64(ack.generation);
@@ -330,18 +348,26 @@ impl Session {
         }
     }
 
-    async fn send_reports(&self, talk: &Talk) -> Result<(), End> {
+    /// How long reports are gathered now.
+    fn gathers_for(&self, talk: &Talk) -> Duration {
+        let busy = if talk.unanswered > 0 { GATHER_BUSY } else { Duration::ZERO };
+        self.manner.gather.max(busy)
+    }
+
+    async fn send_reports(&self, talk: &mut Talk) -> Result<(), End> {
         let outbox = self.supervisor.outbox();
         while !outbox.is_empty() {
             let reports: Vec<_> = outbox.take(REPORTS_MAX).iter().map(report_to_message).collect();
             if !reports.is_empty() {
                 self.send(talk, agent_message::Body::Reports(v1::Reports { reports })).await?;
+                talk.unanswered += 1;
             }
             let reports: Vec<_> =
                 outbox.take_statuses(REPORTS_MAX).iter().map(status_to_message).collect();
             if !reports.is_empty() {
                 let statuses = v1::StatusReports { reports };
                 self.send(talk, agent_message::Body::StatusReports(statuses)).await?;
+                talk.unanswered += 1;
             }
         }
         Ok(())
@@ -357,6 +383,7 @@ impl Session {
             talk.measured = Some(now);
             let metrics = NodeMetrics {
                 writes: Some(self.tally.metrics()),
+                gpus: self.looker.devices.metrics(now),
                 ..self.sampler.sample(self.runner.live().len())
             };
             metrics_json = serde_json::to_string(&metrics).unwrap_or_default();
@@ -462,6 +489,7 @@ mod tests {
             spec_json: spec_json.into(),
             grace_ms: None,
             revision: 1,
+            ..v1::DesiredPlacement::default()
         }
     }
 

@@ -168,7 +168,7 @@ impl Shim {
         )
         .map_err(std::io::Error::from)
         .and_then(|(gate, theirs)| {
-            let forked = super::fork_into(&self.token, group.as_ref())?;
+            let forked = super::fork_into(&self.home.token, group.as_ref())?;
             Ok((gate, theirs, forked))
         });
         let (gate, pid) = match forked {

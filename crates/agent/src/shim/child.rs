@@ -66,7 +66,7 @@ pub fn become_program(
         if matches!(role, Role::Program) {
             pass(&gate);
         }
-        Err(program.exec())
+        Err(program.explain(program.exec()))
     });
     let why = match catch_unwind(attempt) {
         Ok(Ok(())) => String::new(),
@@ -105,7 +105,7 @@ fn prepare(
     let Beside { argv, env: extra } = command(&request, role)?;
     let account = Account::find(&request)?;
 
-    settle_in(place, streams)?;
+    settle_in(place, streams).map_err(|misstep| misstep.words())?;
     let scratch = match request.workdir {
         None => Some(make_scratch(place.run, role, &account)?),
         Some(_) => None,
@@ -120,31 +120,42 @@ fn prepare(
     }
 
     let env = environment(&request, &account.login(&request), extra);
-    let path = env.get("PATH").cloned().unwrap_or_default();
-    let words = env.iter().map(|(key, value)| c_string(&format!("{key}={value}")));
     Ok(Program {
-        name: argv.first().cloned().unwrap_or_default(),
-        argv: argv.iter().map(|word| c_string(word)).collect::<Result<_, _>>()?,
-        env: words.collect::<Result<_, _>>()?,
-        path,
         address_space: (request.limits.memory)
             .filter(|_| place.confinement.is_memory_by_rlimit)
             .map(hostler_model::Bytes::get),
-        handed_on: None,
+        ..program(&argv, &env)?
     })
 }
 
-/// In its own session, with its own input and output.
-fn settle_in(place: &Place<'_>, streams: Streams<'_>) -> Result<(), String> {
-    place.confinement.enter_old().map_err(failed("the run's limits cannot be entered"))?;
-    rustix::process::setsid().map_err(failed("a new session cannot be made"))?;
+pub fn program(argv: &[String], env: &BTreeMap<String, String>) -> Result<Program, String> {
+    let path = env.get("PATH").cloned().unwrap_or_default();
+    let argv = argv.iter().map(|word| c_string(word.as_bytes()));
+    let env = env.iter().map(|(key, value)| c_string([key, "=", value].concat()));
+    Ok(Program::new(argv.collect::<Result<_, _>>()?, env.collect::<Result<_, _>>()?, path))
+}
+
+/// A step that failed.
+pub struct Misstep(&'static str, io::Error);
+
+impl Misstep {
+    pub fn words(&self) -> String {
+        format!("{}: {}", self.0, self.1)
+    }
+}
+
+/// In its own session, with its own input and output. Allocates nothing where there are no cgroups of
+/// version 1 to enter.
+pub fn settle_in(place: &Place<'_>, streams: Streams<'_>) -> Result<(), Misstep> {
+    let step = |what| move |e: io::Error| Misstep(what, e);
+    place.confinement.enter_old().map_err(step("the run's limits cannot be entered"))?;
+    rustix::process::setsid().map_err(|e| Misstep("a new session cannot be made", e.into()))?;
     sys::default_signals();
-    sys::unblock_signals().map_err(failed("signals cannot be reset"))?;
+    sys::unblock_signals().map_err(step("signals cannot be reset"))?;
     let given = [(streams.stdin, 0), (Some(streams.stdout), 1), (Some(streams.stderr), 2)];
     for (source, target) in given {
         if let Some(source) = source {
-            sys::redirect(source, target)
-                .map_err(failed("input and output cannot be connected"))?;
+            sys::redirect(source, target).map_err(step("input and output cannot be connected"))?;
         }
     }
     sys::close_all_on_exec();
@@ -166,7 +177,7 @@ fn prepare_keeper(
         Role::End => (Task::End, None),
         Role::Hook(..) | Role::Exec(_) => (Task::Exec, Some(command(request, role)?)),
     };
-    settle_in(place, streams)?;
+    settle_in(place, streams).map_err(|misstep| misstep.words())?;
     let inherited = failed("the keeper's descriptors cannot be prepared");
     let mut argv = vec!["/proc/self/exe".to_owned(), VERB.to_owned(), task.word().to_owned()];
     argv.push(sys::keep_on_exec(gate).map_err(&inherited)?.to_string());
@@ -176,15 +187,7 @@ fn prepare_keeper(
     }
     rustix::process::fchdir(place.run).map_err(failed("the run's directory cannot be entered"))?;
     let env = environment(request, &request.login, BTreeMap::new());
-    let words = env.iter().map(|(key, value)| c_string(&format!("{key}={value}")));
-    Ok(Program {
-        name: argv[0].clone(),
-        argv: argv.iter().map(|word| c_string(word)).collect::<Result<_, _>>()?,
-        env: words.collect::<Result<_, _>>()?,
-        path: String::new(),
-        address_space: None,
-        handed_on: command,
-    })
+    Ok(Program { handed_on: command, ..program(&argv, &env)? })
 }
 
 /// What is to be executed, and what its environment has besides the run's own.
@@ -219,12 +222,12 @@ fn failed<E: Into<io::Error>>(what: &'static str) -> impl Fn(E) -> String {
     move |e| format!("{what}: {}", e.into())
 }
 
-fn c_string(text: &str) -> Result<CString, String> {
+fn c_string(text: impl Into<Vec<u8>>) -> Result<CString, String> {
     CString::new(text).map_err(|_| "arguments and environment cannot contain NUL".to_owned())
 }
 
 /// The later wins: the node's own, the run's, the command's.
-fn environment(
+pub fn environment(
     request: &Request,
     login: &Login,
     extra: BTreeMap<String, String>,
@@ -248,7 +251,8 @@ fn environment(
 }
 
 /// Whom to become: nobody else when both are absent.
-struct Account {
+#[derive(Default)]
+pub struct Account {
     user: Option<User>,
     group: Option<Group>,
 }
@@ -277,7 +281,7 @@ impl Account {
         };
         let refused = |e: Errno| format!("cannot become {whom}: {}", e.desc());
         if let Some(gid) = self.gid() {
-            nix::unistd::initgroups(&c_string(&name)?, gid).map_err(refused)?;
+            nix::unistd::initgroups(&c_string(name)?, gid).map_err(refused)?;
             nix::unistd::setgid(gid).map_err(refused)?;
         }
         set_limits(request)?;
@@ -334,7 +338,7 @@ fn set_limits(request: &Request) -> Result<(), String> {
 }
 
 /// `work/` in the run's directory, which belongs to whoever the program runs as.
-fn make_scratch(run: &RunDir, role: &Role<'_>, account: &Account) -> Result<OwnedFd, String> {
+pub fn make_scratch(run: &RunDir, role: &Role<'_>, account: &Account) -> Result<OwnedFd, String> {
     let failed = |e: rustix::io::Errno| {
         format!("the scratch directory cannot be made: {}", io::Error::from(e))
     };
@@ -361,10 +365,14 @@ fn make_scratch(run: &RunDir, role: &Role<'_>, account: &Account) -> Result<Owne
 }
 
 fn enter(dir: &str) -> Result<(), String> {
-    nix::unistd::chdir(dir).map_err(|e| match e {
+    nix::unistd::chdir(dir).map_err(|e| no_entry(dir, e))
+}
+
+pub fn no_entry(dir: &str, e: Errno) -> String {
+    match e {
         Errno::ENOENT => format!("working directory {dir} does not exist on this node"),
         Errno::ENOTDIR => format!("working directory {dir} is not a directory"),
         Errno::EACCES => format!("working directory {dir} may not be entered by this user"),
         e => format!("working directory {dir} cannot be entered: {}", e.desc()),
-    })
+    }
 }

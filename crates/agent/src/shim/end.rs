@@ -10,12 +10,17 @@
 //! durable itself. Should it be impossible to write (a full disk), the shim stays until either it
 //! can be written or an agent says that it has recorded it: an exit status is never lost while
 //! somebody may still come for it.
+//!
+//! Where the run has ended in order the shim lets go of everything before it tells the exit, and says in
+//! the same breath that it is free for another run (`idle`).
 
+use std::io;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use hostler_model::{Exit, ExitReason};
 
-use super::{Cause, Shim, keeper};
+use super::{Cause, Home, Shim, idle, keeper, link};
 use crate::sys::{self, Children, Ended};
 use crate::wire::{HookKind, kind};
 use crate::writes::BLOCK;
@@ -28,8 +33,15 @@ const DRAIN_MAX: Duration = Duration::from_secs(2);
 const KILL_MAX: Duration = Duration::from_secs(10);
 const RETRY: Duration = Duration::from_secs(1);
 
+/// What is left of a shim that is free for another run.
+pub struct Rest {
+    pub home: Home,
+    pub agent: OwnedFd,
+    pub hold: idle::Hold,
+}
+
 impl Shim {
-    pub(super) fn end(mut self, ended: Ended) {
+    pub(super) fn end(mut self, ended: Ended) -> Option<Rest> {
         let time = sys::now();
         self.pass_gate();
         sys::reap(ended.pid);
@@ -55,6 +67,7 @@ impl Shim {
         let is_vanished = outcome.as_ref().is_some_and(|outcome| outcome.is_vanished);
         self.run_post_stop(ended);
         self.output.finish(&self.run);
+        let is_in_order = left == 0 && self.is_in_order(ended);
 
         let has_failed = ended.code != Some(0);
         let reason = match (&self.failure, self.cause) {
@@ -86,8 +99,54 @@ impl Shim {
             message: (!words.is_empty()).then(|| words.join("; ")),
             time,
         };
-        self.hand_over(&exit);
+        let bytes = serde_json::to_vec(&exit).expect("an exit is plain data");
+        // `started.json` and `exit.json`.
+        self.output.count(2 * BLOCK);
+        if is_in_order {
+            return self.rest(bytes);
+        }
+        self.hand_over(bytes);
         self.confinement.remove();
+        None
+    }
+
+    /// Whether certainly nothing of the run is left that another one could meet.
+    fn is_in_order(&self, ended: Ended) -> bool {
+        ended.code.is_some()
+            && self.cause.is_none()
+            && self.failure.is_none()
+            && self.asides_made == 0
+            && self.stdout.is_none()
+            && self.stderr.is_none()
+            && self.listener.is_none()
+            && self.order.binding.is_none()
+            && !self.order.is_container
+    }
+
+    /// Tells the exit, and is free for another run when there is an agent that can use it.
+    fn rest(mut self, exit: Vec<u8>) -> Option<Rest> {
+        self.confinement.remove();
+        let hold = idle::hold(&self.home);
+        let Some((hold, agent)) = hold.and_then(|hold| Some((hold, self.links.take_only()?)))
+        else {
+            self.hand_over(exit);
+            return None;
+        };
+        let Ok(file) = self.run.write(rundir::EXIT, &exit) else {
+            drop(hold);
+            self.links.add(agent);
+            self.hand_over(exit);
+            return None;
+        };
+        self.run.unlock();
+        let wrote = self.output.untold(true).unwrap_or(0).to_le_bytes();
+        let news =
+            [(kind::WROTE, wrote.as_slice()), (kind::EXITED, exit.as_slice()), (kind::FREE, &[])];
+        if !link::send_all(&agent, news) {
+            let _ = self.run.sync(&file);
+            return None;
+        }
+        Some(Rest { home: self.home, agent, hold })
     }
 
     /// Processes of the run, now that the program has ended.
@@ -103,7 +162,7 @@ impl Shim {
         let hooks = &self.order.hooks;
         let is_wanted = hooks.get(HookKind::PostStop).is_some()
             && (self.failure.is_none() || hooks.get(HookKind::PreStart).is_some());
-        let streams = || Ok::<_, std::io::Error>((super::pipe()?, super::pipe()?));
+        let streams = || Ok::<_, io::Error>((super::pipe()?, super::pipe()?));
         if !is_wanted {
             return;
         }
@@ -172,22 +231,19 @@ impl Shim {
         }
     }
 
-    fn hand_over(&mut self, exit: &Exit) {
-        let bytes = serde_json::to_vec(exit).expect("an exit is plain data");
-        let written = self.run.write(rundir::EXIT, &bytes);
+    fn hand_over(&mut self, exit: Vec<u8>) {
+        let written = self.run.write(rundir::EXIT, &exit);
         if written.is_ok() && self.listener.is_some() {
             self.run.remove(rundir::SOCKET);
         }
-        let told = self.links.tell(kind::EXITED, &bytes);
-        // `started.json` and `exit.json`.
-        self.output.count(2 * BLOCK);
+        let told = self.links.tell(kind::EXITED, &exit);
         self.tell_written(true);
         match written {
             Ok(_) if told > 0 => {}
             Ok(file) => {
                 let _ = self.run.sync(&file);
             }
-            Err(_) => self.hold(bytes),
+            Err(_) => self.hold(exit),
         }
     }
 
@@ -202,7 +258,7 @@ impl Shim {
                     break;
                 }
                 // The directory has been removed: nobody will come.
-                Err(e) if e.kind() == std::io::ErrorKind::NotFound => break,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => break,
                 Err(_) => {}
             }
         }

@@ -66,7 +66,7 @@ impl Shim {
 
     /// Which child there is now, and which process the container is.
     fn write_started(&self) {
-        let mut record = started(&self.boot_id, &self.identity, &self.confinement, true);
+        let mut record = started(&self.home.boot_id, &self.identity, &self.confinement, true);
         let ticks = rundir::start_ticks(self.child).unwrap_or(0);
         (record.pid, record.start_ticks, record.inner) = (self.child, ticks, self.keeping.inner);
         if let Ok(bytes) = serde_json::to_vec(&record) {
@@ -110,7 +110,7 @@ impl Shim {
         self.asides_made = self.asides_made.wrapping_add(1);
         let name = format!("keeper-{}", self.asides_made);
         let group = self.confinement.group.as_ref().and_then(|group| group.make_in(&name).ok());
-        match fork_into(&self.token, group.as_ref()).ok()? {
+        match fork_into(&self.home.token, group.as_ref()).ok()? {
             Some(pid) => {
                 self.leaving.extend(group);
                 Some((pid, gate))

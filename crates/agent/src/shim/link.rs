@@ -51,6 +51,14 @@ impl Links {
         self.0.iter().all(Option::is_none)
     }
 
+    /// The only link, where nothing is left unsaid on it.
+    pub fn take_only(&mut self) -> Option<OwnedFd> {
+        let mut open = self.0.iter_mut().filter(|link| link.is_some());
+        let (only, None) = (open.next()?, open.next()) else { return None };
+        let link = only.take_if(|link| link.filled == 0 && link.fds.is_empty())?;
+        Some(link.socket)
+    }
+
     pub fn slots(&self) -> [Slot; MAX] {
         std::array::from_fn(|i| Slot::reading(self.0[i].as_ref().map(|link| &link.socket)))
     }
@@ -136,10 +144,20 @@ impl Link {
 
 /// Sends one event without ever waiting; false when it did not go out whole.
 pub fn send(socket: impl AsFd, kind: u8, payload: &[u8]) -> bool {
-    let header = wire::event_header(kind, payload.len());
-    let parts = [IoSlice::new(&header), IoSlice::new(payload)];
+    send_all(socket, [(kind, payload)])
+}
+
+/// Sends several events in one go.
+pub fn send_all<const N: usize>(socket: impl AsFd, events: [(u8, &[u8]); N]) -> bool {
+    let headers = events.map(|(kind, payload)| wire::event_header(kind, payload.len()));
+    let mut parts = Vec::with_capacity(2 * N);
+    for (header, (_, payload)) in headers.iter().zip(events) {
+        parts.push(IoSlice::new(header));
+        parts.push(IoSlice::new(payload));
+    }
+    let length: usize = parts.iter().map(|part| part.len()).sum();
     let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
     let mut control = SendAncillaryBuffer::default();
     rustix::io::retry_on_intr(|| rustix::net::sendmsg(&socket, &parts, &mut control, flags))
-        .is_ok_and(|sent| sent == header.len() + payload.len())
+        .is_ok_and(|sent| sent == length)
 }

@@ -14,11 +14,16 @@
 //! A death before 4 leaves a child that finds the gate gone and exits: nothing was executed, and the
 //! same run may be tried again. After 4 it may have been, and nobody will start it a second time.
 //!
+//! Most programs need no gate: they are prepared by the shim, and their child does 4 and 6 itself, at
+//! once, without a copy of the shim's memory (`plain`).
+//!
 //! From then on the shim pumps output (`output::Writer`), carries out stops and the timeout
 //! (`serve`), runs hooks and what agents want to have run beside the program (`aside`), and at the end
 //! kills what the program left behind and writes `exit.json` (`end`).
 //! The agent that ordered the run is connected from the beginning; when it goes, the shim listens on
 //! `ctl.sock` for the next one (`link`). It needs none.
+//!
+//! A shim whose run has ended in order may take another one (`idle`).
 //!
 //! A run in a container is the same with another child: not the program but its *keeper*, which starts
 //! the container and stays as long as that does (`keeper`, and the module `container`).
@@ -28,30 +33,33 @@
 //! reports it as vanished.
 
 mod aside;
+mod bind;
+mod birth;
 mod child;
 mod end;
+mod idle;
 mod keeper;
 mod link;
+mod plain;
 mod program;
 mod serve;
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-use rustix::pipe::PipeFlags;
 
-use crate::cgroup::{Confinement, Group};
+use crate::cgroup::{self, Confinement, Group};
 use crate::executor::Seat;
 use crate::output::{Limits, Writer};
-use crate::rundir::{self, RunDir, StartedRecord};
-use crate::sys::{self, Alarm, SingleThreaded};
+use crate::rundir::{self, RunDir};
+use crate::sys::{self, Alarm, SingleThreaded, Stack};
 use crate::wire::{self, Greeting, HookKind, Identity, StartOrder, kind};
 use aside::Aside;
+use birth::{abandon, fork_into, give_birth, pipe, started};
 pub use child::MESSAGE_MAX;
-use child::{Place, Role, Streams};
+pub use idle::outwait;
 use keeper::Keeping;
 use link::Links;
 
@@ -62,12 +70,22 @@ enum Cause {
     TimedOut,
 }
 
-struct Shim {
+/// What a shim has from one run to the next.
+struct Home {
     token: SingleThreaded,
+    runs: OwnedFd,
+    cgroups: cgroup::Root,
+    boot_id: String,
+    stack: Stack,
+    /// Becomes readable when a child changes state.
+    children: OwnedFd,
+}
+
+struct Shim {
+    home: Home,
     order: StartOrder,
     run: RunDir,
     confinement: Confinement,
-    boot_id: String,
     /// The program, as others are told of it.
     identity: Identity,
     /// Our child: the program, or the keeper of the container that it runs in.
@@ -78,7 +96,6 @@ struct Shim {
     /// Only once the agent that ordered the run is gone.
     listener: Option<OwnedFd>,
     links: Links,
-    children: OwnedFd,
     /// Open until the child has become the program, or has said why it cannot.
     gate: Option<OwnedFd>,
     stdout: Option<OwnedFd>,
@@ -118,27 +135,76 @@ enum Refusal {
 
 /// The whole life of a shim.
 pub fn live(seat: Seat, order: StartOrder, agent: OwnedFd) {
+    let Seat { token, lock, runs, cgroups, boot_id } = seat;
+    let home = settle_in()
+        .and_then(|children| Ok((children, Stack::new()?)))
+        .map(|(children, stack)| Home { token, runs, cgroups, boot_id, stack, children });
+    let mut next = match home {
+        Ok(home) => Some(Turn { home, order, agent, hold: lock }),
+        Err(e) => return refuse(&agent, &format!("the shim cannot be set up: {e}")),
+    };
+    while let Some(turn) = next {
+        next = turn.take();
+    }
+}
+
+fn settle_in() -> io::Result<OwnedFd> {
     sys::discard_children(false);
     let _ = rustix::process::setsid();
     let _ = rustix::thread::set_name(c"hostler-shim");
-    match begin(seat, order) {
-        Ok(mut shim) => {
-            shim.links.add(agent);
-            if !shim.begin_hook(HookKind::PreStart, None) {
-                shim.release();
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    sys::child_events()
+}
+
+/// One run in the life of a shim.
+struct Turn {
+    home: Home,
+    order: StartOrder,
+    agent: OwnedFd,
+    /// Released once the run is ours.
+    hold: OwnedFd,
+}
+
+impl Turn {
+    /// From its start to its end; what comes then, if anything does.
+    fn take(self) -> Option<Turn> {
+        let Turn { home, order, agent, hold } = self;
+        let mut shim = match begin(home, order, hold) {
+            Ok(shim) => shim,
+            Err(refusal) => {
+                refusal.tell(&agent);
+                return None;
             }
-            let ended = loop {
-                let ended = shim.serve();
-                if !shim.replace_keeper(ended) {
-                    break ended;
-                }
-            };
-            shim.end(ended);
+        };
+        shim.links.add(agent);
+        if shim.gate.is_none() {
+            shim.release();
+            if shim.failure.is_none() {
+                shim.has_become_program();
+            }
+        } else if !shim.begin_hook(HookKind::PreStart, None) {
+            shim.release();
         }
-        Err(Refusal::AlreadyStarted) => {
-            link::send(&agent, kind::ALREADY_STARTED, &[]);
+        let ended = loop {
+            let ended = shim.serve();
+            if !shim.replace_keeper(ended) {
+                break ended;
+            }
+        };
+        let end::Rest { home, agent, hold } = shim.end(ended)?;
+        let order = idle::next_order(&agent)?;
+        Some(Turn { home, order, agent, hold })
+    }
+}
+
+impl Refusal {
+    fn tell(&self, agent: &OwnedFd) {
+        match self {
+            Refusal::AlreadyStarted => {
+                link::send(agent, kind::ALREADY_STARTED, &[]);
+            }
+            Refusal::Failed(why) => refuse(agent, why),
         }
-        Err(Refusal::Failed(why)) => refuse(&agent, &why),
     }
 }
 
@@ -147,57 +213,44 @@ pub fn refuse(agent: &OwnedFd, why: &str) {
     link::send(agent, kind::REFUSED, why.as_bytes());
 }
 
-fn begin(seat: Seat, order: StartOrder) -> Result<Shim, Refusal> {
-    let Seat { token, lock, runs, cgroups, boot_id } = seat;
+fn begin(mut home: Home, order: StartOrder, hold: OwnedFd) -> Result<Shim, Refusal> {
     let failed = |what: &'static str| {
         move |e: io::Error| Refusal::Failed(format!("{what}: {e}; nothing was executed"))
     };
-    let run = RunDir::open(&runs, order.run_id)
+    let run = RunDir::open(&home.runs, order.run_id)
         .map_err(failed("the run's directory cannot be opened"))?;
     let is_mine = run.try_lock().map_err(failed("the run's directory cannot be locked"))?;
     if !is_mine || run.has(rundir::STARTED) || run.has(rundir::EXIT) {
         return Err(Refusal::AlreadyStarted);
     }
-    drop(lock);
+    drop(hold);
 
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
-        .map_err(|e| failed("the shim cannot adopt orphans")(e.into()))?;
-    let children = sys::child_events().map_err(failed("the shim cannot watch its children"))?;
-    let confinement = cgroups.make(order.run_id, &order.bounds);
-    let born = give_birth(&token, &run, &confinement).and_then(|born| {
-        let start_ticks = rundir::start_ticks(born.pid)
-            .ok_or_else(|| io::Error::other("the new process cannot be seen in /proc"))?;
-        let identity =
-            Identity { pid: born.pid, shim_pid: std::process::id(), start_ticks, time: sys::now() };
-        let record = started(&boot_id, &identity, &confinement, order.is_container);
-        run.write(rundir::STARTED, &serde_json::to_vec(&record)?)?;
-        Ok((born, identity))
-    });
-    let (born, identity) = match born {
+    let mut confinement = home.cgroups.make(order.run_id, &order.bounds, &order.binding);
+    confinement.unenforced.extend(bind::bind(&order.binding));
+    let born = match give_birth(&mut home, &order, &run, &confinement) {
         Ok(born) => born,
         Err(e) => {
             abandon(&confinement);
             return Err(failed("the run cannot be started")(e));
         }
     };
+    let identity = born.identity;
     let unenforced = confinement.unenforced.clone();
     let greeting = Greeting { identity, version: wire::VERSION, unenforced }.encode();
     let limits = Limits { segment_bytes: order.segment_bytes, segments_max: order.segments_max };
     Ok(Shim {
-        token,
+        home,
         order,
         output: Writer::new(limits),
         run,
         confinement,
-        boot_id,
         child: identity.pid,
         identity,
         keeping: Keeping::default(),
         greeting,
         listener: None,
         links: Links::default(),
-        children,
-        gate: Some(born.gate),
+        gate: born.gate,
         stdout: Some(born.stdout),
         stderr: Some(born.stderr),
         writers: Some(born.writers),
@@ -213,30 +266,9 @@ fn begin(seat: Seat, order: StartOrder) -> Result<Shim, Refusal> {
         is_pre_stop_over: false,
         is_released: false,
         is_reaped: false,
-        failure: None,
+        failure: born.failure,
         farewell: None,
     })
-}
-
-fn started(
-    boot_id: &str,
-    identity: &Identity,
-    confinement: &Confinement,
-    is_container: bool,
-) -> StartedRecord {
-    let text = |path: &Path| path.to_string_lossy().into_owned();
-    StartedRecord {
-        boot_id: boot_id.to_owned(),
-        pid: identity.pid,
-        shim_pid: identity.shim_pid,
-        start_ticks: identity.start_ticks,
-        time: identity.time,
-        cgroup: confinement.group.as_ref().map(|group| text(group.path())),
-        cgroups_old: confinement.old.iter().map(|path| text(path)).collect(),
-        unenforced: confinement.unenforced.clone(),
-        is_container,
-        inner: None,
-    }
 }
 
 fn listen(run: &RunDir) -> io::Result<OwnedFd> {
@@ -246,67 +278,4 @@ fn listen(run: &RunDir) -> io::Result<OwnedFd> {
     rustix::net::bind(&socket, &SocketAddrUnix::new(run.socket_path())?)?;
     rustix::net::listen(&socket, 8)?;
     Ok(socket)
-}
-
-struct Born {
-    pid: u32,
-    gate: OwnedFd,
-    stdout: OwnedFd,
-    stderr: OwnedFd,
-    writers: (OwnedFd, OwnedFd),
-}
-
-fn give_birth(token: &SingleThreaded, run: &RunDir, confinement: &Confinement) -> io::Result<Born> {
-    let (stdout, stdout_theirs) = pipe()?;
-    let (stderr, stderr_theirs) = pipe()?;
-    let (gate, gate_theirs) = rustix::net::socketpair(
-        AddressFamily::UNIX,
-        SocketType::STREAM,
-        SocketFlags::CLOEXEC,
-        None,
-    )?;
-    let Some(pid) = fork_into(token, confinement.group.as_ref())? else {
-        drop(gate);
-        let streams =
-            Streams { stdin: None, stdout: stdout_theirs.as_fd(), stderr: stderr_theirs.as_fd() };
-        let place = Place { run, confinement };
-        child::become_program(&place, &Role::Program, streams, gate_theirs)
-    };
-    Ok(Born { pid, gate, stdout, stderr, writers: (stdout_theirs, stderr_theirs) })
-}
-
-/// A pipe whose reading end never waits.
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let (reader, writer) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
-    rustix::io::ioctl_fionbio(&reader, true)?;
-    Ok((reader, writer))
-}
-
-/// Forks into a cgroup; `None` in the child.
-fn fork_into(token: &SingleThreaded, group: Option<&Group>) -> io::Result<Option<u32>> {
-    if let Some(forked) = group.and_then(|g| sys::fork_into_cgroup(token, g.as_fd()).ok()) {
-        return Ok(forked);
-    }
-    let forked = sys::fork(token)?;
-    if forked.is_none() {
-        // Without a cgroup, group and subreaper still find everything.
-        let _ = group.map(Group::enter);
-    }
-    Ok(forked)
-}
-
-/// The gate is closed by now: the child goes by itself, and everything is as before.
-fn abandon(confinement: &Confinement) {
-    let deadline = sys::boottime() + Duration::from_secs(5);
-    loop {
-        match sys::children() {
-            sys::Children::None => break,
-            sys::Children::Ended(ended) => sys::reap(ended.pid),
-            sys::Children::Running if sys::boottime() > deadline => break,
-            sys::Children::Running => {
-                sys::poll(&mut [], Some(Duration::from_millis(1)));
-            }
-        }
-    }
-    confinement.remove();
 }

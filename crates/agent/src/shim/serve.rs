@@ -78,7 +78,8 @@ impl Shim {
             if self.output.rest() {
                 sys::give_back_heap();
             }
-            sys::give_back_text_and_stack(&self.token);
+            self.home.stack.rest();
+            sys::give_back_text_and_stack(&self.home.token);
         }
         self.end_abandoned(&slots[EXECS..]);
         if slots[STDOUT].is_ready() {
@@ -95,7 +96,7 @@ impl Shim {
             self.ring();
         }
         if slots[CHILDREN].is_ready() {
-            drain(&self.children);
+            drain(&self.home.children);
             return self.reap_strays();
         }
         None
@@ -106,7 +107,7 @@ impl Shim {
         slots[STDOUT] = Slot::reading(self.stdout.as_ref());
         slots[STDERR] = Slot::reading(self.stderr.as_ref());
         slots[GATE] = Slot::reading(self.gate.as_ref());
-        slots[CHILDREN] = Slot::reading(Some(&self.children));
+        slots[CHILDREN] = Slot::reading(Some(&self.home.children));
         slots[LISTENER] = Slot::reading(self.listener.as_ref());
         slots[ALARM] = Slot::reading(self.alarm.as_ref());
         slots[LINKS..EXECS].copy_from_slice(&self.links.slots());
@@ -164,11 +165,21 @@ impl Shim {
             false => self.is_released && words.is_empty(),
         };
         if is_program {
-            self.links.tell(kind::STARTED, &self.greeting);
+            self.tell_started();
         } else if !words.is_empty() {
             self.failure = Some(String::from_utf8_lossy(words).into_owned());
         }
         is_program
+    }
+
+    fn tell_started(&mut self) {
+        self.links.tell(kind::STARTED, &self.greeting);
+    }
+
+    /// The child needed no gate, and is the program.
+    pub(super) fn has_become_program(&mut self) {
+        self.tell_started();
+        self.begin_hook(HookKind::PostStart, None);
     }
 
     /// New agents, and what the old ones ask. True when one says it has recorded the exit.
@@ -336,7 +347,7 @@ impl Shim {
         let mut slots = [
             Slot::reading(self.stdout.as_ref()),
             Slot::reading(self.stderr.as_ref()),
-            Slot::reading(Some(&self.children)),
+            Slot::reading(Some(&self.home.children)),
         ];
         sys::poll(&mut slots, Some(limit));
         if slots[STDOUT].is_ready() {
@@ -346,7 +357,7 @@ impl Shim {
             self.pump(Stream::Stderr);
         }
         if slots[2].is_ready() {
-            drain(&self.children);
+            drain(&self.home.children);
         }
     }
 

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use hostler_engine::supervise::AgentState;
 use hostler_manifest::{Item, Set, Source, diff};
 use hostler_model::{
-    Assignment, Desired, Generation, Name, PlacementId, PlacementRules, WorkloadId, WorkloadSpec,
+    Assignment, Desired, Generation, Name, PlacementId, PlacementRules, Reservation, WorkloadId,
+    WorkloadSpec,
 };
 
 use super::node::derived;
@@ -128,6 +129,8 @@ fn assignment(name: &Name, spec: WorkloadSpec) -> Assignment {
         project_name: PROJECT.parse().expect("a word of lowercase letters is a name"),
         spec,
         grace: None,
+        reservation: Reservation::default(),
+        seat: None,
         revision: Generation::ZERO,
     }
 }

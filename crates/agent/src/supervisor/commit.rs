@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use hostler_engine::supervise::{AgentState, Record};
-use hostler_model::{Mode, Origin, PlacementId, RunId, Span, StopSignal, Timestamp};
+use hostler_model::{Mode, Origin, PlacementId, RunId, Span, StopSignal, TaskSeat, Timestamp};
 use tokio::sync::oneshot;
 
 use super::owner::{Done, Owner};
@@ -195,7 +195,7 @@ impl Owner {
                 task: held.assignment.workload_name.clone(),
                 project: held.assignment.project_name.clone(),
                 node: self.node.clone(),
-                env: origin.map(about_origin).unwrap_or_default(),
+                env: about(origin, held.assignment.seat),
                 reservation: held.assignment.reservation.clone(),
             };
             let runner = self.runner.clone();
@@ -205,14 +205,21 @@ impl Owner {
     }
 }
 
-/// What a service's run can know of itself.
-fn about_origin(origin: Origin) -> BTreeMap<String, String> {
-    let fire = origin.fire.map(|fire| ("HOSTLER_FIRE_TIME".to_owned(), fire.to_string()));
-    let mut env = BTreeMap::from([
-        ("HOSTLER_RUN_NUMBER".to_owned(), origin.number.to_string()),
-        ("HOSTLER_RUN_CAUSE".to_owned(), origin.cause.to_string()),
-    ]);
-    env.extend(fire);
+/// What a service's run, or a task of an array, can know of itself.
+fn about(origin: Option<Origin>, seat: Option<TaskSeat>) -> BTreeMap<String, String> {
+    let mut env = BTreeMap::new();
+    let mut set = |key: &str, value: String| env.insert(key.to_owned(), value);
+    if let Some(origin) = origin {
+        set("HOSTLER_RUN_NUMBER", origin.number.to_string());
+        set("HOSTLER_RUN_CAUSE", origin.cause.to_string());
+        if let Some(fire) = origin.fire {
+            set("HOSTLER_FIRE_TIME", fire.to_string());
+        }
+    }
+    if let Some(seat) = seat {
+        set("HOSTLER_ARRAY", seat.array.to_string());
+        set("HOSTLER_ARRAY_INDEX", seat.index.to_string());
+    }
     env
 }
 
@@ -241,6 +248,8 @@ mod tests {
             project_name: "default".parse().unwrap(),
             spec: WorkloadSpec { mode, ..WorkloadSpec::command(["true".to_owned()]) },
             grace: None,
+            reservation: hostler_model::Reservation::default(),
+            seat: None,
             revision: Generation::FIRST,
         }
     }

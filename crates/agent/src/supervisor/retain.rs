@@ -45,12 +45,14 @@ impl Retention {
     }
 }
 
-/// Removes one directory after the other.
+/// Removes directories, as many at a time as have come.
 pub(super) async fn clear_away(runner: Runner, mut doomed: mpsc::Receiver<RunId>) {
-    while let Some(run) = doomed.recv().await {
-        if let Err(error) = runner.forget(run).await {
-            tracing::warn!(%run, error = %chain(&error), "run directory could not be removed");
+    let mut runs = Vec::new();
+    while doomed.recv_many(&mut runs, DOOMED_QUEUED).await > 0 {
+        for error in runner.forget_all(&runs).await {
+            tracing::warn!(error = %chain(&error), "run directory could not be removed");
         }
+        runs.clear();
     }
 }
 

@@ -22,15 +22,19 @@
 //! | 1 | stop, watch, recorded |
 //! | 2 | exec; what could not be enforced, in the greeting |
 //! | 3 | what was written to disk |
+//! | 4 | free for another run |
+//!
+//! A shim says `FREE` only to the agent that ordered its run, which is the same program: what an agent
+//! sends to it then, an order that follows a word with the number [`Command::AGAIN`], may change freely.
 
 mod order;
 
-pub use order::{Bounds, HookKind, HookTimes, StartOrder};
+pub use order::{AGAIN, Binding, Bounds, HookKind, HookTimes, StartOrder};
 
 use hostler_model::{Exit, Timestamp};
 
 /// Of the shims that this program makes.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// The first version that can run commands beside its program.
 pub const VERSION_EXEC: u32 = 2;
 
@@ -137,6 +141,7 @@ pub mod kind {
     pub const EXEC_ENDED: u8 = 7;
     pub const EXEC_REFUSED: u8 = 8;
     pub const WROTE: u8 = 9;
+    pub const FREE: u8 = 10;
 }
 
 /// What a shim says.
@@ -159,6 +164,8 @@ pub enum Event {
     ExecRefused(String),
     /// So many bytes were written to disk for the run since this was last told.
     Wrote(u64),
+    /// Nothing of the run is left, and the shim can take another.
+    Free,
     /// From a newer shim.
     Unknown,
 }
@@ -202,6 +209,7 @@ pub fn take_event(buffer: &mut Vec<u8>) -> Result<Option<Event>, Garbled> {
         kind::EXEC_ENDED => Event::ExecEnded(ExecEnd::decode(payload).ok_or(Garbled)?),
         kind::EXEC_REFUSED => Event::ExecRefused(String::from_utf8_lossy(payload).into_owned()),
         kind::WROTE => Event::Wrote(u64_at(payload, 0).ok_or(Garbled)?),
+        kind::FREE => Event::Free,
         _ => Event::Unknown,
     };
     buffer.drain(..HEADER + length);
@@ -226,6 +234,8 @@ pub const EXEC_FDS: usize = 5;
 
 impl Command {
     pub const SIZE: usize = 16;
+    /// No command: an order follows.
+    pub const AGAIN: u8 = 5;
 
     pub fn encode(&self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];

@@ -1,7 +1,9 @@
 //! What the agent tells its executor about a run: numbers only, so that a shim never has to read the
 //! spec. Both ends are the same program, so this format may change freely.
 
-use hostler_model::{Hooks, Limits, RunId, Span};
+use hostler_model::{CpuSet, Hooks, Limits, RunId, Span};
+
+use super::Command;
 
 /// Everything a shim must know itself; the rest is in the run's `spec.json`, which only children read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +16,7 @@ pub struct StartOrder {
     pub segment_bytes: u64,
     pub segments_max: u32,
     pub bounds: Bounds,
+    pub binding: Binding,
     pub hooks: HookTimes,
     /// What is started is the keeper of a container.
     pub is_container: bool,
@@ -46,6 +49,60 @@ impl Bounds {
 
     pub fn is_none(&self) -> bool {
         *self == Bounds::default()
+    }
+}
+
+/// Which processors, and the memory of which NUMA node, a run is bound to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Binding {
+    /// One bit for each; none where it is not bound.
+    cpus: [u64; Binding::CPU_WORDS],
+    pub numa: Option<u32>,
+    /// Some are beyond what can be written here.
+    pub is_cut: bool,
+}
+
+impl Binding {
+    const CPU_WORDS: usize = 16;
+    /// What the kernel's usual interfaces have room for.
+    pub const CPUS_MAX: u32 = 64 * 16;
+    const WORDS: usize = Self::CPU_WORDS + 2;
+
+    pub fn new(cpus: &CpuSet, numa: Option<u32>) -> Binding {
+        let mut binding = Binding { numa, ..Binding::default() };
+        for cpu in cpus.iter() {
+            match binding.cpus.get_mut(cpu as usize / 64) {
+                Some(word) => *word |= 1 << (cpu % 64),
+                None => binding.is_cut = true,
+            }
+        }
+        binding
+    }
+
+    pub fn is_none(&self) -> bool {
+        *self == Binding::default()
+    }
+
+    pub fn cpus(&self) -> CpuSet {
+        let has = |cpu: &u32| self.cpus[*cpu as usize / 64] & (1 << (cpu % 64)) != 0;
+        (0..Self::CPUS_MAX).filter(has).collect()
+    }
+
+    fn words(&self) -> [u64; Self::WORDS] {
+        let mut words = [0; Self::WORDS];
+        words[..Self::CPU_WORDS].copy_from_slice(&self.cpus);
+        words[Self::CPU_WORDS] = self.numa.map_or(0, |numa| u64::from(numa) + 1);
+        words[Self::CPU_WORDS + 1] = self.is_cut.into();
+        words
+    }
+
+    fn of_words(words: &[u64]) -> Option<Binding> {
+        let numa = words.get(Self::CPU_WORDS)?;
+        Some(Binding {
+            cpus: words.get(..Self::CPU_WORDS)?.try_into().ok()?,
+            numa: numa.checked_sub(1).and_then(|numa| u32::try_from(numa).ok()),
+            is_cut: *words.get(Self::CPU_WORDS + 1)? != 0,
+        })
     }
 }
 
@@ -95,7 +152,8 @@ impl HookTimes {
     }
 }
 
-const WORDS: usize = 16;
+const FIRST_WORDS: usize = 16;
+const WORDS: usize = FIRST_WORDS + Binding::WORDS;
 
 impl StartOrder {
     pub const SIZE: usize = 16 + 8 * WORDS;
@@ -103,7 +161,7 @@ impl StartOrder {
     pub fn encode(&self) -> [u8; Self::SIZE] {
         let bounds = &self.bounds;
         let [pre_start, post_start, pre_stop, post_stop] = self.hooks.0;
-        let words: [u64; WORDS] = [
+        let first: [u64; FIRST_WORDS] = [
             self.timeout_ms,
             self.grace_ms,
             self.segment_bytes,
@@ -123,6 +181,7 @@ impl StartOrder {
         ];
         let mut bytes = [0; Self::SIZE];
         bytes[..16].copy_from_slice(self.run_id.uuid().as_bytes());
+        let words = first.into_iter().chain(self.binding.words());
         for (place, word) in bytes[16..].chunks_exact_mut(8).zip(words) {
             place.copy_from_slice(&word.to_le_bytes());
         }
@@ -136,7 +195,8 @@ impl StartOrder {
             *word = u64::from_le_bytes(place.try_into().ok()?);
         }
         let [timeout_ms, grace_ms, segment_bytes, segments_max, signal, ..] = words;
-        let [.., pre_start, post_start, pre_stop, post_stop] = words;
+        let (first, rest) = words.split_at(FIRST_WORDS);
+        let [.., pre_start, post_start, pre_stop, post_stop] = *first else { return None };
         Some(StartOrder {
             run_id: RunId::from_uuid(uuid::Uuid::from_slice(&bytes[..16]).ok()?),
             timeout_ms,
@@ -152,9 +212,32 @@ impl StartOrder {
                 pids: words[9],
                 io_weight: words[10],
             },
+            binding: Binding::of_words(rest)?,
             hooks: HookTimes([pre_start, post_start, pre_stop, post_stop]),
             is_container: words[11] != 0,
         })
+    }
+}
+
+/// Bytes of an order to a shim that is free.
+pub const AGAIN: usize = Command::SIZE + StartOrder::SIZE;
+
+impl StartOrder {
+    /// For a shim that is free: after a word that is as long as a command, and is none.
+    pub fn encode_again(&self) -> [u8; AGAIN] {
+        let mut bytes = [0; AGAIN];
+        bytes[0] = Command::AGAIN;
+        bytes[Command::SIZE..].copy_from_slice(&self.encode());
+        bytes
+    }
+
+    /// Whether this is how such an order begins.
+    pub fn is_again(bytes: &[u8; AGAIN]) -> bool {
+        bytes[0] == Command::AGAIN
+    }
+
+    pub fn decode_again(bytes: &[u8; AGAIN]) -> Option<StartOrder> {
+        StartOrder::decode(&bytes[Command::SIZE..]).filter(|_| StartOrder::is_again(bytes))
     }
 }
 
@@ -184,11 +267,18 @@ mod tests {
                 pids: 9,
                 io_weight: 10,
             },
+            binding: Binding::new(&"0,63-65,1023".parse().unwrap(), Some(0)),
             hooks: HookTimes::of(&hooks),
             is_container: true,
         };
         assert_eq!(StartOrder::decode(&order.encode()), Some(order));
         assert_eq!(StartOrder::decode(&[0; 3]), None);
+        assert_eq!(StartOrder::decode_again(&order.encode_again()), Some(order));
+        assert_eq!(StartOrder::decode_again(&[1; AGAIN]), None);
+        assert_eq!(order.binding.cpus().to_string(), "0,63-65,1023");
+        assert!(!order.binding.is_cut);
+        assert!(Binding::new(&"5,1024".parse().unwrap(), None).is_cut);
+        assert!(Binding::new(&CpuSet::default(), None).is_none());
         assert_eq!(order.hooks.get(HookKind::PreStart), Some(1000));
         assert_eq!(order.hooks.get(HookKind::PostStart), None);
         assert_eq!(order.hooks.get(HookKind::PreStop), None);

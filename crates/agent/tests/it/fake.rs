@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -104,6 +104,8 @@ pub struct FakeSession {
     pub is_silent: Arc<AtomicBool>,
     /// Heartbeats that were answered.
     pub beats: Arc<AtomicU64>,
+    /// The last measurements that came with one.
+    pub metrics: Arc<Mutex<String>>,
     out: mpsc::Sender<Result<v1::ServerMessage, Status>>,
     inbox: mpsc::Receiver<agent_message::Body>,
     /// Received, not looked at yet.
@@ -194,6 +196,8 @@ impl AgentLink for Link {
         let silent = is_silent.clone();
         let beats = Arc::new(AtomicU64::new(0));
         let beaten = beats.clone();
+        let metrics = Arc::new(Mutex::new(String::new()));
+        let measured = metrics.clone();
         self.tasks.spawn(async move {
             loop {
                 let message = tokio::select! {
@@ -207,6 +211,9 @@ impl AgentLink for Link {
                         let ack = v1::HeartbeatAck { applied_generation: beat.applied_generation };
                         let body = Some(server_message::Body::HeartbeatAck(ack));
                         let _ = acks.send(Ok(v1::ServerMessage { body })).await;
+                        if !beat.metrics_json.is_empty() {
+                            *measured.lock().unwrap() = beat.metrics_json;
+                        }
                         beaten.fetch_add(1, Ordering::Relaxed);
                     }
                     Some(body) => {
@@ -216,8 +223,8 @@ impl AgentLink for Link {
                 }
             }
         });
-        let session =
-            FakeSession { hello, serial, is_silent, beats, out, inbox, reports: VecDeque::new() };
+        let reports = VecDeque::new();
+        let session = FakeSession { hello, serial, is_silent, beats, metrics, out, inbox, reports };
         let _ = self.sessions.send(session).await;
         Ok(Response::new(ReceiverStream::new(replies)))
     }
@@ -293,7 +300,7 @@ impl FakeSession {
             |r: &Report| r.run_id == run && matches!(r.state, ReportState::Running { .. });
         match self.report_that(is_running).await.state {
             ReportState::Running { pid, .. } => pid,
-            ReportState::Exited { .. } => unreachable!(),
+            ReportState::Paused { .. } | ReportState::Exited { .. } => unreachable!(),
         }
     }
 
@@ -323,6 +330,8 @@ pub fn assignment(generation: u64, spec: WorkloadSpec) -> Assignment {
         project_name: "default".parse().unwrap(),
         spec,
         grace: None,
+        reservation: hostler_model::Reservation::default(),
+        seat: None,
         revision: Generation::FIRST,
     }
 }
@@ -338,7 +347,7 @@ pub fn stopped(generation: u64, assignment: &Assignment) -> Assignment {
 pub fn exit_of(report: &Report) -> (ExitReason, Option<i32>) {
     match &report.state {
         ReportState::Exited { exit, .. } => (exit.reason, exit.code),
-        ReportState::Running { .. } => panic!("it runs"),
+        ReportState::Running { .. } | ReportState::Paused { .. } => panic!("it runs"),
     }
 }
 

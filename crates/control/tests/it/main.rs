@@ -2,9 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod gpus;
 mod metered;
 mod postgres;
+mod race_rooms;
 mod racing;
+mod river;
 mod services;
 mod simulation;
 mod story;

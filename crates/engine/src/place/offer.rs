@@ -337,6 +337,8 @@ fn gpu_of(fact: &GpuFact) -> GpuOffer {
         index: fact.index,
         model: fact.model.clone(),
         memory: fact.memory,
+        numa: fact.numa,
+        trouble: fact.trouble.clone(),
         ..GpuOffer::default()
     }
 }

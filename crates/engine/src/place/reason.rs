@@ -276,7 +276,7 @@ fn about_gpus(asked: &GpuRequest, node: &NodeOffer, found: &mut Vec<Reason>) {
         let (free, taken): (Vec<&GpuOffer>, Vec<&GpuOffer>) =
             matching.iter().partition(|gpu| is_eligible(asked, gpu));
         let set_aside = taken.iter().filter_map(|gpu| {
-            Some(format!("GPU {} is set aside: {}", gpu.index, gpu.trouble.as_ref()?))
+            Some(format!("GPU {} is out of service: {}", gpu.index, gpu.trouble.as_ref()?))
         });
         let mut holders: Vec<String> = taken.iter().flat_map(|gpu| gpu.holders.clone()).collect();
         holders.sort();
@@ -435,7 +435,7 @@ impl fmt::Display for GpuTrouble {
         match self {
             GpuTrouble::Missing => f.write_str("the node has none of that number"),
             GpuTrouble::OtherKind => f.write_str("which is of another kind"),
-            GpuTrouble::SetAside { why } => write!(f, "which is set aside: {why}"),
+            GpuTrouble::SetAside { why } => write!(f, "which is out of service: {why}"),
             GpuTrouble::Taken { free, asked, holders } => {
                 write!(f, "of which {free} of 1000 parts are free and {asked} are asked for")?;
                 write_holders(f, holders)

@@ -20,6 +20,8 @@ use crate::server::tell;
 
 const DATA_DIR: &str = "/var/lib/hostler/agent";
 const HTTP_TOKEN: &str = "HOSTLER_AGENT_HTTP_TOKEN";
+/// A file that says which GPUs there are, in place of those of the machine.
+const SIMULATED_GPUS: &str = "HOSTLER_SIMULATED_GPUS";
 
 pub fn run(invocation: AgentInvocation) -> ExitCode {
     let done = match invocation {
@@ -53,7 +55,11 @@ pub fn data_dir(given: AgentDataDir) -> PathBuf {
 /// What an agent in this binary is told.
 pub fn config(data_dir: PathBuf) -> anyhow::Result<AgentConfig> {
     let program = std::env::current_exe().context("find this program")?;
-    Ok(AgentConfig::new(data_dir, program))
+    let simulated_gpus = std::env::var_os(SIMULATED_GPUS).filter(|file| !file.is_empty());
+    Ok(AgentConfig {
+        simulated_gpus: simulated_gpus.map(PathBuf::from),
+        ..AgentConfig::new(data_dir, program)
+    })
 }
 
 fn up(args: AgentUpArgs) -> anyhow::Result<()> {

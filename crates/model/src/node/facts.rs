@@ -71,6 +71,12 @@ pub struct GpuFact {
     pub model: String,
     pub memory: Bytes,
     pub driver: String,
+    /// The NUMA node it is next to, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numa: Option<u32>,
+    /// Why it is out of service, such as `Xid 79: GPU has fallen off the bus`; nothing is given it then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -159,6 +165,30 @@ pub struct NodeMetrics {
     pub temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<WriteMetrics>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gpus: Vec<GpuMetrics>,
+}
+
+/// How busy a GPU is, as far as it tells.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(default, rename_all = "camelCase")]
+pub struct GpuMetrics {
+    /// Its number on the node.
+    pub index: u32,
+    /// Share of the time in which something ran on it, 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub utilisation: Option<f64>,
+    pub memory_used: Bytes,
+    /// Degrees Celsius.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Watts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub power: Option<f64>,
+    /// Processes that compute on it, whoever started them.
+    pub processes: u32,
+    /// Errors that its driver has told of since the agent started.
+    pub errors: u64,
 }
 
 /// What the agent and its shims have written to disk today; a day is one of UTC.

@@ -4,7 +4,8 @@ mod facts;
 mod state;
 
 pub use facts::{
-    DiskFact, DiskHealthFact, Facts, GpuFact, NodeMetrics, NumaFact, TemperatureFact, WriteMetrics,
+    DiskFact, DiskHealthFact, Facts, GpuFact, GpuMetrics, NodeMetrics, NumaFact, TemperatureFact,
+    WriteMetrics,
 };
 pub use state::{LivenessEvent, NodeState};
 

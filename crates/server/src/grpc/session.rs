@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use hostler_base::shutdown::{OnError, Tasks};
 use hostler_control::{Attach, Attached, Control, HelloFacts, NodeAsk, NodeLink, OutputReceiver};
-use hostler_model::{Code, Error, Generation, NodeId, NodeMetrics};
+use hostler_model::{Code, Error, Facts, Generation, NodeId, NodeMetrics};
 use hostler_proto::v1::{self, agent_message::Body as In, server_message::Body as Out};
 use hostler_proto::{PROTOCOL, assignment_to_message, parse_report, parse_status};
 use hostler_trust::PeerCertificate;
@@ -311,6 +311,7 @@ impl Session {
             }
             Some(In::Reports(reports)) => self.report(reports).await?,
             Some(In::StatusReports(reports)) => self.take_statuses(reports).await?,
+            Some(In::FactsChanged(changed)) => self.take_facts(&changed.facts_json).await?,
             Some(In::StreamData(data)) => self.link.streams.arrive(data.stream_id, data.frames),
             Some(In::StreamEnd(end)) => self.link.streams.end(end),
             Some(In::RenewRequest(request)) => {
@@ -385,6 +386,21 @@ impl Session {
                 self.send(Out::StatusAcks(v1::StatusAcks { acks })).await;
                 Ok(())
             }
+            Err(error) => Err(self.not_stored(&error).await),
+        }
+    }
+
+    /// What is not stored is told again with the next hello.
+    async fn take_facts(&self, text: &str) -> Result<(), &'static str> {
+        let facts: Facts = match serde_json::from_str(text) {
+            Ok(facts) => facts,
+            Err(error) => {
+                tracing::warn!(node = %self.attached.node_name, %error, "unreadable facts");
+                return Ok(());
+            }
+        };
+        match self.control.node_facts(&self.attached, &facts).await {
+            Ok(()) => Ok(()),
             Err(error) => Err(self.not_stored(&error).await),
         }
     }

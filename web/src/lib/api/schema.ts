@@ -380,7 +380,7 @@ export interface paths {
         delete: operations["project_remove"];
         options?: never;
         head?: never;
-        /** Change a project's description. */
+        /** Change a project: description, weight, quota. */
         patch: operations["project_update"];
         trace?: never;
     };
@@ -480,6 +480,23 @@ export interface paths {
         };
         /** List the workloads of every project that are on a node, and how they stand there. */
         get: operations["node_workload_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/node-holdings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is reserved of every node, by name. */
+        get: operations["node_held_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -604,6 +621,143 @@ export interface paths {
         put?: never;
         /** Stop a task: its stop signal, then after the grace period SIGKILL. */
         post: operations["task_kill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/tasks/{task}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Freeze a task: it keeps what it holds but gets no processor time. */
+        post: operations["task_pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/tasks/{task}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a frozen task go on. */
+        post: operations["task_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/tasks/{task}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put a task that failed, was stopped or lost back into the queue. */
+        post: operations["task_retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/task-arrays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List task arrays, newest first. */
+        get: operations["array_list"];
+        put?: never;
+        /** Submit a task array, or with `spec.queue.nodes` a gang: many tasks with one spec. */
+        post: operations["array_submit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/task-arrays/{array}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a task array with how many of its tasks are in each state. */
+        get: operations["array_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/task-arrays/{array}/kill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop a task array: what waits ends at once, what runs is asked to stop. */
+        post: operations["array_kill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the queue: what waits, by project, and what is reserved. */
+        get: operations["queue_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/accounts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What tasks used: core-hours, GPU-hours and waits, by project and user. */
+        get: operations["account_report"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -990,6 +1144,33 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AccountQuery: {
+            /** @description Only this project (name or id). */
+            project?: string | null;
+            /** @description First day, as 2026-11-01; thirty days ago when absent. */
+            from?: string | null;
+            /** @description Last day; today when absent. */
+            to?: string | null;
+        };
+        AccountView: {
+            project: string;
+            user: string;
+            /** Format: uint64 */
+            tasks: number;
+            /** Format: double */
+            coreHours: number;
+            /** Format: double */
+            gpuHours: number;
+            /** Format: double */
+            memoryGibHours: number;
+            /**
+             * Format: double
+             * @description Mean time between being ready and being started, in seconds.
+             */
+            waitSecondsMean: number;
+            /** Format: double */
+            runHours: number;
+        };
         /** @description A reference to who did something, as kept in events and audit entries. */
         Actor: {
             /** @description `user`, `service`, `node` or `system`. */
@@ -999,6 +1180,80 @@ export interface components {
         };
         /** @enum {string} */
         ActorKind: "user" | "service" | "node" | "system";
+        /** @description A task that has to end first. */
+        After: {
+            /** @description Name or id of a task, or of an array (then of all its tasks). */
+            task: string;
+            /** @default ok */
+            on?: components["schemas"]["AfterCondition"];
+        };
+        /** @description How another task has to have ended. */
+        AfterCondition: "ok" | "any" | "fail";
+        /** Format: uuid */
+        ArrayId: string;
+        ArrayListQuery: {
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        ArrayPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name or id of the array. */
+            array: string;
+        };
+        ArraySeat: {
+            array: components["schemas"]["ArrayId"];
+            /** Format: uint32 */
+            index: number;
+        };
+        ArraySubmitBody: {
+            /** @description Unique in the project; made from the command when absent. */
+            name?: string | null;
+            spec: components["schemas"]["WorkloadSpec"];
+            /**
+             * @description Which indexes, and with `%` how many at once: `1-10000%50`. Absent for a gang.
+             * @example 1-1000%50
+             */
+            range?: string | null;
+        };
+        ArrayView: {
+            id: components["schemas"]["ArrayId"];
+            name: string;
+            project: string;
+            spec: components["schemas"]["WorkloadSpec"];
+            /** @example 1-1000%50 */
+            range: string;
+            /** @description All at the same time on as many nodes, or none. */
+            isGang: boolean;
+            /** @description True once somebody asked for it to stop. */
+            isStopping: boolean;
+            /** Format: uint64 */
+            size: number;
+            /**
+             * Format: uint64
+             * @description Tasks that have not ended.
+             */
+            unsettled: number;
+            /**
+             * Format: uint64
+             * @description Tasks that ended otherwise than well.
+             */
+            unsuccessful: number;
+            /** @description How many tasks are in each state. */
+            counts: {
+                [key: string]: number;
+            };
+            createdBy: string;
+            /** Format: uint64 */
+            generation: number;
+            /** Format: date-time */
+            timeCreated: string;
+        };
         AuditListQuery: {
             /** @description Only entries of this actor (name). */
             actor?: string | null;
@@ -1058,7 +1313,30 @@ export interface components {
             log: string;
         };
         /** @description Stable, documented codes; `docs/reference/errors.md` is generated from them. */
-        Code: "malformed" | "invalid" | "unauthenticated" | "forbidden" | "not-found" | "no-such-route" | "method-not-allowed" | "already-exists" | "conflict" | "stale" | "precondition-required" | "idempotency-key-reused" | "cursor-gone" | "too-large" | "unsupported-media-type" | "rate-limited" | "node-unreachable" | "unavailable" | "internal";
+        Code: "malformed" | "invalid" | "unauthenticated" | "forbidden" | "not-found" | "no-such-route" | "method-not-allowed" | "already-exists" | "conflict" | "quota-exceeded" | "stale" | "precondition-required" | "idempotency-key-reused" | "cursor-gone" | "too-large" | "unsupported-media-type" | "rate-limited" | "node-unreachable" | "unavailable" | "internal";
+        /**
+         * @description The container a workload runs in. Command, environment, user, working directory, limits and
+         *     resources are those of the workload.
+         */
+        Container: {
+            /**
+             * @description Name and tag, or digest, of an image: one the server keeps, one the node has, or one of a registry.
+             * @default
+             */
+            image?: string;
+            /** @default missing */
+            pull?: components["schemas"]["PullPolicy"];
+            /** @description Replaces the image's entry point; an empty list runs the command alone. */
+            entrypoint?: string[] | null;
+            /** @description Directories and files of the node. Allowed are only those that the node's agent is configured for. */
+            mounts?: components["schemas"]["Mount"][];
+            /** @default bridge */
+            network?: components["schemas"]["ContainerNetwork"];
+            /** @description Everything the node may; needs a project that allows it. */
+            privileged?: boolean;
+        };
+        /** @description What network a container sees. */
+        ContainerNetwork: "bridge" | "none" | "host";
         CordonView: {
             reason: string;
             isDraining: boolean;
@@ -1074,7 +1352,7 @@ export interface components {
         /** @description How far the other one has to be. */
         DependencyCondition: "started" | "healthy" | "completed";
         /** @description What should become of a workload or placement. */
-        Desired: "run" | "stop" | "remove";
+        Desired: "run" | "pause" | "stop" | "remove";
         /** @description One mistake in what a user wrote, with where it is. */
         Diagnostic: {
             /** @description JSON pointer (RFC 6901) to the value, empty for the whole document. */
@@ -1122,7 +1400,7 @@ export interface components {
             celsius?: number | null;
         };
         /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
-        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.changed" | "node.removed" | "join.refused" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "server.started" | "server.stopped" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.lost" | "task.found" | "task.removed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
+        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.removed" | "join.refused" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "server.started" | "server.stopped" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
         EventListQuery: {
             /** @description Only events of this project (name or id). */
             project?: string | null;
@@ -1195,7 +1473,7 @@ export interface components {
             time: string;
         };
         /** @description Why a run is over. */
-        ExitReason: "exited" | "stopped" | "timed-out" | "out-of-memory" | "unhealthy" | "start-failed" | "vanished";
+        ExitReason: "exited" | "stopped" | "timed-out" | "out-of-memory" | "unhealthy" | "start-failed" | "given-up" | "vanished";
         /** @description Why a task is where it is. */
         Explanation: {
             state: components["schemas"]["TaskStateKind"];
@@ -1300,6 +1578,20 @@ export interface components {
              */
             nodes?: string[];
         };
+        /** @description What a run was given of its node. */
+        GivenView: {
+            cores: number;
+            memory: number | string;
+            disk?: number | string;
+            /** @description Processors of its own, in Linux list form. */
+            cpus?: string;
+            /**
+             * Format: uint32
+             * @description The NUMA node it is bound to.
+             */
+            numa?: number | null;
+            gpus?: components["schemas"]["GpuHeldView"][];
+        };
         /** @enum {string} */
         GlobalRole: "none" | "viewer" | "user" | "operator" | "admin";
         GpuFact: {
@@ -1316,6 +1608,80 @@ export interface components {
             memory?: number | string;
             /** @default  */
             driver?: string;
+            /**
+             * Format: uint32
+             * @description The NUMA node it is next to, where that is known.
+             */
+            numa?: number | null;
+            /** @description Why it is out of service, such as `Xid 79: GPU has fallen off the bus`; nothing is given it then. */
+            trouble?: string | null;
+        };
+        GpuHeldView: {
+            /** Format: uint32 */
+            index: number;
+            /**
+             * Format: double
+             * @description How much of it; 1 is all.
+             */
+            share: number;
+        };
+        /** @description How busy a GPU is, as far as it tells. */
+        GpuMetrics: {
+            /**
+             * Format: uint32
+             * @description Its number on the node.
+             * @default 0
+             */
+            index?: number;
+            /**
+             * Format: double
+             * @description Share of the time in which something ran on it, 0 to 1.
+             */
+            utilisation?: number | null;
+            /** @default 0 */
+            memoryUsed?: number | string;
+            /**
+             * Format: double
+             * @description Degrees Celsius.
+             */
+            temperature?: number | null;
+            /**
+             * Format: double
+             * @description Watts.
+             */
+            power?: number | null;
+            /**
+             * Format: uint32
+             * @description Processes that compute on it, whoever started them.
+             * @default 0
+             */
+            processes?: number;
+            /**
+             * Format: uint64
+             * @description Errors that its driver has told of since the agent started.
+             * @default 0
+             */
+            errors?: number;
+        };
+        GpuRequest: number | components["schemas"]["GpuRequest2"];
+        /** @description The object form, as it is read and written. */
+        GpuRequest2: {
+            /**
+             * Format: uint32
+             * @description How many; as many as `ids` names when that is given.
+             */
+            count?: number | null;
+            /**
+             * Format: double
+             * @description How much of each, more than 0 and at most 1; others may have the rest.
+             */
+            share?: number | null;
+            /** @description Exactly these, by their numbers on the node. */
+            ids?: number[];
+            /** @description Only where the model's name contains this, whatever the case. */
+            model?: string | null;
+            /** @description Only with at least this much memory. */
+            memory?: number | string;
         };
         /**
          * @description What the health checks of a run say.
@@ -1513,7 +1879,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing10: {
-            items: components["schemas"]["JoinTokenView"][];
+            items: components["schemas"]["NodeHeldView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1521,7 +1887,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing11: {
-            items: components["schemas"]["TaskView"][];
+            items: components["schemas"]["JoinTokenView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1529,7 +1895,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing12: {
-            items: components["schemas"]["RunView"][];
+            items: components["schemas"]["TaskView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1537,7 +1903,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing13: {
-            items: components["schemas"]["WorkloadView"][];
+            items: components["schemas"]["ArrayView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1545,7 +1911,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing14: {
-            items: components["schemas"]["WorkloadRunView"][];
+            items: components["schemas"]["AccountView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1553,7 +1919,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing15: {
-            items: components["schemas"]["PlacementView"][];
+            items: components["schemas"]["RunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1561,7 +1927,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing16: {
-            items: components["schemas"]["FireView"][];
+            items: components["schemas"]["WorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1569,7 +1935,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing17: {
-            items: components["schemas"]["UsageSample"][];
+            items: components["schemas"]["WorkloadRunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1577,7 +1943,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing18: {
-            items: components["schemas"]["OperationView"][];
+            items: components["schemas"]["PlacementView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1585,7 +1951,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing19: {
-            items: components["schemas"]["EventView"][];
+            items: components["schemas"]["FireView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1601,6 +1967,30 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing20: {
+            items: components["schemas"]["UsageSample"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing21: {
+            items: components["schemas"]["OperationView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing22: {
+            items: components["schemas"]["EventView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing23: {
             items: components["schemas"]["AuditView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
@@ -1750,6 +2140,14 @@ export interface components {
          * @enum {string}
          */
         ModeKind: "once" | "forever" | "times" | "schedule";
+        /** @description Something of the node that the container sees. */
+        Mount: {
+            /** @description Absolute path on the node. */
+            source: string;
+            /** @description Absolute path in the container. */
+            target: string;
+            readOnly?: boolean;
+        };
         NodeCordonBody: {
             reason: string;
         };
@@ -1769,6 +2167,23 @@ export interface components {
             labels: {
                 [key: string]: string;
             };
+        };
+        /** @description What is reserved of a node for tasks and workloads, whatever they really use. */
+        NodeHeldView: {
+            id: components["schemas"]["NodeId"];
+            node: string;
+            /**
+             * Format: uint64
+             * @description How many tasks and workloads hold something of it.
+             */
+            placements: number;
+            cores: number;
+            memory: number | string;
+            disk: number | string;
+            /** @description Processors that are somebody's own, in Linux list form. */
+            cpus?: string;
+            numa?: components["schemas"]["NumaHeldView"][];
+            gpus?: components["schemas"]["GpuHeldView"][];
         };
         /** Format: uuid */
         NodeId: string;
@@ -1827,6 +2242,7 @@ export interface components {
              */
             temperature?: number | null;
             writes?: components["schemas"]["WriteMetrics"] | null;
+            gpus?: components["schemas"]["GpuMetrics"][];
         };
         NodePath: {
             /** @description Name or id of the node. */
@@ -1896,11 +2312,18 @@ export interface components {
             /** @default 0 */
             memory?: number | string;
         };
+        /** @description What is bound to a NUMA node. */
+        NumaHeldView: {
+            /** Format: uint32 */
+            index: number;
+            cores: number;
+            memory: number | string;
+        };
         /**
          * @description Kinds of objects that events, audit entries and watch streams speak of.
          * @enum {string}
          */
-        ObjectKind: "join-token" | "member" | "node" | "operation" | "project" | "server" | "task" | "token" | "user" | "web-session" | "workload";
+        ObjectKind: "join-token" | "member" | "node" | "operation" | "project" | "server" | "task" | "task-array" | "token" | "user" | "web-session" | "workload";
         /** @description The object an event is about: enough to fetch it, or to name it once it is gone. */
         ObjectRef: {
             kind: components["schemas"]["ObjectKind"];
@@ -2001,6 +2424,18 @@ export interface components {
             selector?: {
                 [key: string]: string;
             };
+            /** @description Only on nodes for which all of these are true, such as `kernel >= 6.1` or `label.zone in (a, b)`. */
+            constraints?: string[];
+            /** @description Rather on nodes for which these are true; the more the better. */
+            prefer?: string[];
+            /** @description Only where something with one of these tags is placed already (in the same project). */
+            together?: string[];
+            /** @description Never where something with one of these tags is placed already (in the same project). */
+            apart?: string[];
+            /** @description How to choose among the nodes that fit; what the server is configured for when absent. */
+            strategy?: components["schemas"]["Strategy"] | null;
+            /** @description With the strategy `spread`: evenly over the values of this label instead of over nodes. */
+            over?: string | null;
             /** @description On every node that fits, also on those that come later. */
             every?: boolean;
             /**
@@ -2078,6 +2513,13 @@ export interface components {
             name: string;
             /** @default  */
             description?: string;
+            /**
+             * Format: uint32
+             * @description Its part of the fleet when others want it too; 1 when absent.
+             */
+            weight?: number | null;
+            /** @description How much it may hold at once; nothing is limited when absent. */
+            quota?: components["schemas"]["Quota"] | null;
         };
         /** Format: uuid */
         ProjectId: string;
@@ -2089,13 +2531,32 @@ export interface components {
             project: components["schemas"]["ProjectId"];
             role: components["schemas"]["Role"];
         };
+        /** @description What is absent stays as it is. */
         ProjectUpdateBody: {
-            description: string;
+            description?: string | null;
+            /**
+             * Format: uint32
+             * @description Its part of the fleet when others want it too, against 1 for most.
+             */
+            weight?: number | null;
+            /** @description How much it may hold at once from now on; what it does not name is not limited. */
+            quota?: components["schemas"]["Quota"] | null;
         };
         ProjectView: {
             id: components["schemas"]["ProjectId"];
             name: string;
             description: string;
+            /**
+             * Format: uint32
+             * @description Its part of the fleet when others want it too; 1 for most.
+             * @default 1
+             */
+            weight?: number;
+            /**
+             * @description How much it may hold at once.
+             * @default {}
+             */
+            quota?: components["schemas"]["Quota"];
             /** Format: uint64 */
             generation: number;
             /** Format: date-time */
@@ -2103,6 +2564,8 @@ export interface components {
             /** Format: date-time */
             timeModified: string;
         };
+        /** @description When an image is fetched. */
+        PullPolicy: "never" | "missing" | "always";
         /** @description A Python function to run instead of a command. */
         PythonEntry: {
             /** @description Module, looked up from the working directory first. */
@@ -2118,6 +2581,96 @@ export interface components {
             };
             /** @default python3 */
             interpreter?: string;
+        };
+        /** @description A task that waits for room. */
+        QueueEntry: {
+            id: components["schemas"]["WorkloadId"];
+            name: string;
+            /**
+             * Format: uint64
+             * @description In its project, from 1 on.
+             */
+            position: number;
+            /** Format: int32 */
+            priority: number;
+            /**
+             * Format: date-time
+             * @description Since when nothing but room keeps it waiting.
+             */
+            timeReady: string;
+            /** @description The first thing that keeps it waiting, or where it goes; `explain` says all. */
+            reason: string;
+        };
+        QueueProject: {
+            project: string;
+            /** Format: uint32 */
+            weight: number;
+            quota: components["schemas"]["Quota"];
+            /** @description How many tasks are in each state that has not ended. */
+            counts: {
+                [key: string]: number;
+            };
+            /**
+             * Format: double
+             * @description What its tasks and workloads hold now.
+             */
+            cores: number;
+            memory: number | string;
+            /** Format: double */
+            gpus: number;
+            /** @description The first that wait for room, in the order in which they are looked at. */
+            next: components["schemas"]["QueueEntry"][];
+        };
+        /** @description How a task waits for its turn. */
+        QueueRules: {
+            /**
+             * Format: int32
+             * @description Higher goes first; -1000 to 1000.
+             */
+            priority?: number;
+            /** @description Other tasks of the project that have to end first. */
+            after?: components["schemas"]["After"][];
+            /**
+             * @description Not before this much time has passed since it was submitted.
+             * @example 30s
+             * @example 1m30s
+             */
+            delay?: string | null;
+            /**
+             * Format: date-time
+             * @description Not before this time.
+             */
+            notBefore?: string | null;
+            /**
+             * @description Given up when it has not begun this long after it could have.
+             * @example 30s
+             * @example 1m30s
+             */
+            startWithin?: string | null;
+            retry?: components["schemas"]["RetryPolicy"];
+            /** @description May be stopped, and put back into the queue, for one of higher priority. */
+            preemptible?: boolean;
+            /**
+             * Format: uint32
+             * @description Runs on this many nodes at once, or not at all; each run knows its rank and the others' addresses.
+             */
+            nodes?: number | null;
+        };
+        /** @description What waits and what is held, over all projects the caller may see. */
+        QueueView: {
+            projects: components["schemas"]["QueueProject"][];
+        };
+        /** @description How much a project may hold at once; what is absent is not limited. */
+        Quota: {
+            cores?: number | null;
+            memory?: (number | string) | null;
+            /** Format: uint32 */
+            gpus?: number | null;
+            /**
+             * Format: uint64
+             * @description Tasks that wait or run.
+             */
+            tasks?: number | null;
         };
         ReconcilerView: {
             name: string;
@@ -2139,15 +2692,22 @@ export interface components {
             /** @description What the last pass did. */
             report: unknown;
         };
-        /** @description What a workload reserves on its node. */
+        /** @description What a workload asks of its node. */
         Resources: {
             /** @default 0.02 */
             cores?: number;
+            /** @description Whole cores of its own, which nothing else that Hostler runs may use meanwhile. */
+            exclusive?: boolean;
             /**
              * @description Bytes of memory.
              * @default 0
              */
             memory?: number | string;
+            /** @description Bytes on the disk that holds the agent's data. */
+            disk?: number | string;
+            gpus?: components["schemas"]["GpuRequest"];
+            /** @description Cores and memory of one NUMA node: its number, or `any` for whichever has room. */
+            numa?: (number | "any") | null;
         };
         /**
          * @description After which ends a run is followed by another.
@@ -2208,6 +2768,39 @@ export interface components {
              */
             window?: string;
         };
+        /** @description Ends after which a task is tried again. */
+        RetryOn: "failed" | "timed-out" | "out-of-memory" | "lost";
+        /** @description What happens after a run that did not succeed. */
+        RetryPolicy: {
+            /**
+             * Format: uint32
+             * @description How often it is tried again.
+             * @default 0
+             */
+            times?: number;
+            /**
+             * @description Wait before the first retry; doubled each time.
+             * @default 1s
+             * @example 30s
+             * @example 1m30s
+             */
+            delay?: string;
+            /**
+             * @default 5m
+             * @example 30s
+             * @example 1m30s
+             */
+            maxDelay?: string;
+            /**
+             * @description After which ends.
+             * @default [
+             *       "failed",
+             *       "timed-out",
+             *       "lost"
+             *     ]
+             */
+            on?: components["schemas"]["RetryOn"][];
+        };
         /** @description Roles, each including those before it. Bound per project, or on the whole installation. */
         Role: "viewer" | "user" | "operator" | "admin";
         /** @description Why an agent made a run. */
@@ -2215,13 +2808,15 @@ export interface components {
         /** Format: uuid */
         RunId: string;
         /** @enum {string} */
-        RunStateKind: "assigned" | "running" | "exited" | "lost";
+        RunStateKind: "assigned" | "running" | "paused" | "exited" | "lost";
         RunView: {
             id: components["schemas"]["RunId"];
             /** Format: uint32 */
             attempt: number;
             nodeId: components["schemas"]["NodeId"];
             state: components["schemas"]["RunStateKind"];
+            /** @description What it was given of its node. */
+            given: components["schemas"]["GivenView"];
             /** Format: uint32 */
             pid?: number | null;
             exit?: components["schemas"]["Exit"] | null;
@@ -2233,7 +2828,7 @@ export interface components {
             timeEnded?: string | null;
         };
         /** @description What carries a workload out on its node. */
-        Runtime: "process";
+        Runtime: "process" | "container";
         /** @description When a scheduled workload runs. */
         Schedule: {
             /**
@@ -2313,6 +2908,8 @@ export interface components {
          * @enum {string}
          */
         StopSignal: "SIGTERM" | "SIGINT" | "SIGQUIT" | "SIGHUP" | "SIGUSR1" | "SIGUSR2" | "SIGKILL";
+        /** @description How to choose among the nodes that fit. */
+        Strategy: "most-free" | "bin-pack" | "spread" | "round-robin" | "least-loaded";
         TaskBatchBody: {
             tasks: components["schemas"]["TaskSubmitBody"][];
         };
@@ -2339,6 +2936,8 @@ export interface components {
         TaskListQuery: {
             /** @description Only tasks in this state. */
             state?: components["schemas"]["TaskStateKind"] | null;
+            /** @description Only tasks of this array (name or id). */
+            array?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -2360,7 +2959,7 @@ export interface components {
             name: string;
         };
         /** @enum {string} */
-        TaskStateKind: "pending" | "assigning" | "running" | "completed" | "failed" | "killed" | "lost";
+        TaskStateKind: "pending_approval" | "rejected" | "pending" | "assigning" | "running" | "paused" | "completed" | "failed" | "killed" | "killed_oom" | "stopped" | "lost";
         TaskStatus: {
             state: components["schemas"]["TaskStateKind"];
             /** @description The state in words, with the reason where there is one. */
@@ -2387,6 +2986,18 @@ export interface components {
             name: string;
             project: string;
             spec: components["schemas"]["WorkloadSpec"];
+            /** @description Its place in an array. */
+            array?: components["schemas"]["ArraySeat"] | null;
+            /**
+             * Format: uint32
+             * @description How often it was given to a node.
+             */
+            attempts: number;
+            /**
+             * Format: date-time
+             * @description From when on it may be placed; absent while it waits for other tasks.
+             */
+            timeReady?: string | null;
             status: components["schemas"]["TaskStatus"];
             createdBy: string;
             /** Format: uint64 */
@@ -2782,6 +3393,8 @@ export interface components {
             tags?: string[];
             /** @description Version of what it runs, for people. */
             version?: string | null;
+            /** @description The container it runs in, with the runtime `container`. */
+            container?: components["schemas"]["Container"] | null;
             /**
              * @default {
              *       "cores": 0.02,
@@ -2791,6 +3404,8 @@ export interface components {
             resources?: components["schemas"]["Resources"];
             /** @default {} */
             placement?: components["schemas"]["PlacementRules"];
+            /** @description How it waits for its turn; for tasks. */
+            queue?: components["schemas"]["QueueRules"];
         };
         WorkloadStatus: {
             phase: components["schemas"]["WorkloadPhase"];
@@ -3821,6 +4436,26 @@ export interface operations {
             };
         };
     };
+    node_held_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing10"];
+                };
+            };
+        };
+    };
     join_token_list: {
         parameters: {
             query?: {
@@ -3841,7 +4476,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing10"];
+                    "application/json": components["schemas"]["Listing11"];
                 };
             };
         };
@@ -3926,6 +4561,8 @@ export interface operations {
             query?: {
                 /** @description Only tasks in this state. */
                 state?: components["schemas"]["TaskStateKind"];
+                /** @description Only tasks of this array (name or id). */
+                array?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
@@ -3948,7 +4585,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing11"];
+                    "application/json": components["schemas"]["Listing12"];
                     "text/event-stream": string;
                 };
             };
@@ -4097,6 +4734,252 @@ export interface operations {
             };
         };
     };
+    task_pause: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the task. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+        };
+    };
+    task_resume: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the task. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+        };
+    };
+    task_retry: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the task. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskView"];
+                };
+            };
+        };
+    };
+    array_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing13"];
+                };
+            };
+        };
+    };
+    array_submit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArraySubmitBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArrayView"];
+                };
+            };
+        };
+    };
+    array_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the array. */
+                array: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArrayView"];
+                };
+            };
+        };
+    };
+    array_kill: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the array. */
+                array: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskKillBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArrayView"];
+                };
+            };
+        };
+    };
+    queue_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueView"];
+                };
+            };
+        };
+    };
+    account_report: {
+        parameters: {
+            query?: {
+                /** @description Only this project (name or id). */
+                project?: string;
+                /** @description First day, as 2026-11-01; thirty days ago when absent. */
+                from?: string;
+                /** @description Last day; today when absent. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing14"];
+                };
+            };
+        };
+    };
     task_logs: {
         parameters: {
             query?: {
@@ -4176,7 +5059,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing12"];
+                    "application/json": components["schemas"]["Listing15"];
                 };
             };
         };
@@ -4212,7 +5095,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing13"];
+                    "application/json": components["schemas"]["Listing16"];
                     "text/event-stream": string;
                 };
             };
@@ -4409,7 +5292,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing14"];
+                    "application/json": components["schemas"]["Listing17"];
                 };
             };
         };
@@ -4434,7 +5317,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing15"];
+                    "application/json": components["schemas"]["Listing18"];
                 };
             };
         };
@@ -4565,7 +5448,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing16"];
+                    "application/json": components["schemas"]["Listing19"];
                 };
             };
         };
@@ -4595,7 +5478,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing17"];
+                    "application/json": components["schemas"]["Listing20"];
                 };
             };
         };
@@ -4621,7 +5504,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing17"];
+                    "application/json": components["schemas"]["Listing20"];
                 };
             };
         };
@@ -4648,7 +5531,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing18"];
+                    "application/json": components["schemas"]["Listing21"];
                 };
             };
         };
@@ -4735,7 +5618,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing19"];
+                    "application/json": components["schemas"]["Listing22"];
                     "text/event-stream": string;
                 };
             };
@@ -4765,7 +5648,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing20"];
+                    "application/json": components["schemas"]["Listing23"];
                 };
             };
         };

@@ -27,6 +27,8 @@ export type WatchStatus = "connecting" | "live" | "reconnecting" | "failed";
 export interface Source<T> {
   list(signal: AbortSignal): Promise<Listing<T>>;
   open(cursor: string, signal: AbortSignal): Promise<Response>;
+  /** Whether something that was not listed is worth keeping; everything is where this is absent. */
+  wants?(item: T): boolean;
 }
 
 export interface Sink<T> {

@@ -141,3 +141,38 @@ fn giving_back_undoes_taking() {
     node.give_back(&reservation);
     assert_eq!(node, before);
 }
+
+#[test]
+fn a_gpu_in_trouble_is_offered_to_nobody() {
+    let fact = |index, trouble: Option<&str>| hostler_model::GpuFact {
+        index,
+        model: "A100".to_owned(),
+        numa: Some(index),
+        trouble: trouble.map(str::to_owned),
+        ..hostler_model::GpuFact::default()
+    };
+    let facts = hostler_model::Facts {
+        cores: Cores::from_millis(4000),
+        gpus: vec![fact(0, Some("Xid 79: GPU has fallen off the bus")), fact(1, None)],
+        ..hostler_model::Facts::default()
+    };
+    let offer = NodeOffer::of(&hostler_model::Node {
+        id: node_id(1),
+        name: "n1".parse().unwrap(),
+        labels: Labels::new(),
+        state: NodeState::Online,
+        cordon: None,
+        facts: Some(facts),
+        agent_version: String::new(),
+        generation: hostler_model::Generation::FIRST,
+        desired_generation: hostler_model::Generation::ZERO,
+        time_created: seconds(0),
+        time_modified: seconds(0),
+        time_state: seconds(0),
+        lease: None,
+    });
+    assert_eq!(offer.gpus[1].numa, Some(1));
+    let held = |request| reserve(&gpus(request), &offer).map(|held| held.gpus[0].index);
+    assert_eq!(held(GpuRequest::count(1)), Some(1));
+    assert_eq!((held(GpuRequest::count(2)), held(GpuRequest::ids(vec![0]))), (None, None));
+}

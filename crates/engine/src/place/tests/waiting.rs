@@ -319,12 +319,12 @@ fn every_reason_is_said_with_its_numbers() {
     asks for 8GiB of memory, the node has 4GiB in all (4GiB free)
     asks for 2GiB of disk, the node has 1GiB in all (1GiB free)
     asks for 5 cores of its own and 8GiB of memory of one NUMA node; nearest is 0, of which 2 of 2 cores and 2GiB of 2GiB are free
-    2 of 4 GPUs are free, asks for 3; `train` holds the rest; GPU 2 is set aside: xid 79
+    2 of 4 GPUs are free, asks for 3; `train` holds the rest; GPU 2 is out of service: xid 79
     it wants to be beside something tagged `web` or `api`, nothing of that is there
     it wants to be apart from what is tagged `db`, and that is there
     it asks for NUMA node 7, the node has 0, 1
     it asks for GPU 1, of which 0 of 1000 parts are free and 1000 are asked for; `train` holds the rest
-    it asks for GPU 2, which is set aside: xid 79
+    it asks for GPU 2, which is out of service: xid 79
     it asks for GPU 9, the node has none of that number
     asks for 5 cores of its own, the node has 4 in all (4 free)
     asks for 5 GPUs, the node has 4 in all (2 free)

@@ -1,0 +1,44 @@
+//! What the server is told of the machine: with every hello, and again when a device of it fails or works
+//! again.
+
+use std::time::Duration;
+
+use hostler_model::Facts;
+use hostler_proto::v1::{self, agent_message};
+
+use super::talk::Talk;
+use super::{End, Session};
+
+/// Facts younger than this are not collected again for a new session.
+const FACTS_FRESH: Duration = Duration::from_secs(30);
+
+impl Session {
+    /// The machine's facts, collected anew unless they are fresh.
+    pub(super) async fn facts(&mut self) -> Facts {
+        let now = self.clock.instant();
+        if let Some((collected, facts)) = &self.facts
+            && now.saturating_sub(*collected) < FACTS_FRESH
+        {
+            return Facts { gpus: self.looker.devices.facts(), ..facts.clone() };
+        }
+        let facts = self.looker.look(&self.tasks, &self.clock).await;
+        self.facts = Some((now, facts.clone()));
+        facts
+    }
+
+    /// Tells of the machine again, when a device of it has failed or works again.
+    pub(super) async fn tell_facts(&mut self, talk: &Talk) -> Result<(), End> {
+        let Some((_, known)) = &self.facts else { return Ok(()) };
+        let facts = Facts { gpus: self.looker.devices.facts(), ..known.clone() };
+        if self.facts_said.as_ref().is_some_and(|said| said.is_same_machine(&facts)) {
+            return Ok(());
+        }
+        let facts_json = serde_json::to_string(&facts).unwrap_or_default();
+        let body = agent_message::Body::FactsChanged(v1::FactsChanged { facts_json });
+        self.send(talk, body).await?;
+        // Whether it was kept is not answered, so the next hello says it all again.
+        self.facts_told = None;
+        self.facts_said = Some(facts);
+        Ok(())
+    }
+}

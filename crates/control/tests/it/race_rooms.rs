@@ -1,0 +1,294 @@
+//! Servers that race for the last of something on one PostgreSQL: a core, a GPU, what a project may
+//! hold, what it may have in its queue.
+//!
+//! Each server has connections of its own. In every round what runs is reported as ended through one
+//! server while others submit and all of them place; then the node's feed, which is what an agent would
+//! be told, says who holds what. Never too much may be held, not even for a moment, and when the dust
+//! has settled nothing that is free may be left while somebody waits for it.
+
+use std::collections::BTreeMap;
+
+use futures::future::join_all;
+use hostler_base::ids::Ids;
+use hostler_control::{
+    Attach, Boot, Control, ControlConfig, HelloFacts, NewTask, ProjectChange, TaskDetail,
+};
+use hostler_model::{
+    Assignment, Code, Cores, Desired, Exit, ExitReason, Facts, Generation, GpuFact, GpuRequest,
+    NodeId, PlacementId, Project, Quota, Report, ReportState, TaskStateKind, WorkloadSpec,
+};
+use hostler_store::Store;
+use hostler_testkit::World;
+use hostler_trust::MasterKey;
+
+use crate::postgres::Schema;
+
+const SERVERS: usize = 3;
+
+struct Race {
+    world: World,
+    servers: Vec<Control>,
+    stores: Vec<Store>,
+    node: NodeId,
+    sent: Generation,
+    /// What an agent would run now.
+    running: BTreeMap<PlacementId, Assignment>,
+    ended: usize,
+}
+
+/// Cores and GPUs of the machine that everybody wants.
+fn machine(cores: u32, gpus: u32) -> Facts {
+    let gpu = |index| GpuFact { index, model: "A100".to_owned(), ..GpuFact::default() };
+    Facts {
+        cores: Cores::from_millis(cores * 1000),
+        gpus: (0..gpus).map(gpu).collect(),
+        ..Facts::default()
+    }
+}
+
+fn wants(cores: u32, gpus: u32) -> WorkloadSpec {
+    let mut spec = WorkloadSpec::command(["true"]);
+    spec.resources.cores = Cores::from_millis(cores);
+    spec.resources.gpus = GpuRequest::count(gpus);
+    spec
+}
+
+impl Race {
+    async fn new(schema: &Schema, seed: u64, facts: Facts) -> Race {
+        let world = World::on(schema.open().await, seed).await;
+        let agent = world.join("n1").await;
+        let hello = HelloFacts {
+            agent_version: "t".into(),
+            session_epoch: Generation::FIRST,
+            applied_generation: Generation::ZERO,
+            facts: Some(facts),
+            heartbeat_wish: None,
+        };
+        let attach = world.control.node_attach(agent.node_id, agent.serial(), &hello).await;
+        assert!(matches!(attach.unwrap(), Attach::Attached(_)));
+        let (mut servers, mut stores) = (vec![world.control.clone()], Vec::new());
+        for number in 1..SERVERS {
+            let store = schema.open().await;
+            let boot = Boot {
+                store: store.clone(),
+                clock: world.clock.clock(),
+                ids: Ids::system(),
+                config: ControlConfig::default(),
+                master_key: MasterKey::from_bytes([7; 32]),
+                server_name: format!("server-{number}"),
+            };
+            servers.push(boot.run().await.unwrap());
+            stores.push(store);
+        }
+        let sent = Generation::ZERO;
+        let node = agent.node_id;
+        Race { world, servers, stores, node, sent, running: BTreeMap::new(), ended: 0 }
+    }
+
+    async fn project(&self, name: &str, quota: Quota) -> Project {
+        let change = ProjectChange { quota: Some(quota), ..ProjectChange::default() };
+        let name = name.parse().unwrap();
+        self.servers[0].project_create(&self.world.cx, name, change).await.unwrap()
+    }
+
+    async fn submit(&self, server: usize, project: &Project, specs: Vec<WorkloadSpec>) {
+        let server = &self.servers[server % SERVERS];
+        let new: Vec<_> = specs.into_iter().map(|spec| NewTask { name: None, spec }).collect();
+        if !new.is_empty() {
+            server.task_submit(&self.world.cx, project, new).await.unwrap();
+        }
+    }
+
+    /// Says through a server that these runs have ended.
+    async fn end(&self, server: usize, ended: &[Assignment]) {
+        let time = self.world.now();
+        let exit =
+            Exit { reason: ExitReason::Exited, code: Some(0), signal: None, message: None, time };
+        let reports: Vec<Report> = ended
+            .iter()
+            .map(|assignment| Report {
+                run_id: assignment.run_id.unwrap(),
+                placement_id: assignment.placement_id,
+                generation: Generation::FIRST,
+                state: ReportState::Exited {
+                    started: Some(time),
+                    pid: Some(7),
+                    exit: exit.clone(),
+                },
+                origin: None,
+            })
+            .collect();
+        let server = &self.servers[server % SERVERS];
+        let acks = server.node_report(self.node, &reports).await.unwrap();
+        assert!(acks.iter().all(|ack| !ack.is_unknown));
+    }
+
+    async fn place_everywhere(&self) {
+        for placed in join_all(self.servers.iter().map(Control::place_pending)).await {
+            placed.unwrap();
+        }
+    }
+
+    /// Hears what the node is to run, as its agent would.
+    async fn listen(&mut self, ended: &[Assignment]) {
+        for assignment in ended {
+            self.running.remove(&assignment.placement_id);
+        }
+        self.ended += ended.len();
+        while let Some(batch) =
+            self.servers[0].node_desired(self.node, self.sent).await.unwrap()
+        {
+            self.sent = batch.to;
+            for assignment in batch.assignments {
+                assert_eq!(assignment.desired, Desired::Run);
+                self.running.insert(assignment.placement_id, assignment);
+            }
+        }
+    }
+
+    /// Everything that runs ends while `specs` are submitted and every server places.
+    async fn round(&mut self, round: usize, project: &Project, specs: Vec<WorkloadSpec>) {
+        let ended: Vec<Assignment> = self.running.values().cloned().collect();
+        let (first, second) = ended.split_at(ended.len() / 2);
+        tokio::join!(
+            self.end(round, first),
+            self.end(round + 1, second),
+            self.submit(round + 2, project, specs),
+            self.place_everywhere(),
+        );
+        self.listen(&ended).await;
+    }
+
+    /// One look more, at what became free after the last one looked.
+    async fn settle(&mut self) {
+        self.place_everywhere().await;
+        self.listen(&[]).await;
+    }
+
+    fn cores(&self) -> u32 {
+        self.running.values().map(|one| one.reservation.cores.millis()).sum()
+    }
+
+    /// The GPUs that are held, one entry for each holder.
+    fn gpus(&self) -> Vec<u32> {
+        let holds = self.running.values().flat_map(|one| &one.reservation.gpus);
+        let mut held: Vec<u32> = holds.map(|hold| hold.index).collect();
+        held.sort_unstable();
+        held
+    }
+
+    async fn close(self) {
+        for store in self.stores {
+            store.close().await;
+        }
+        self.world.store.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_last_core_is_given_once_and_never_left_free() {
+    let Some(schema) = Schema::create("last_core") else { return };
+    let mut race = Race::new(&schema, 61, machine(2, 0)).await;
+    let project = race.world.project.clone();
+    // One core is somebody's for ever; the other one is the last.
+    race.submit(0, &project, vec![wants(1000, 0); 4]).await;
+    race.settle().await;
+    let (stays, _) = race.running.pop_first().unwrap();
+    const ROUNDS: usize = 1000;
+    for round in 0..ROUNDS {
+        race.round(round, &project, vec![wants(1000, 0)]).await;
+        assert!(race.cores() <= 1000, "round {round}: {:?}", race.running);
+        race.settle().await;
+        assert_eq!(race.cores(), 1000, "round {round}: a core is free and somebody waits");
+    }
+    let held = race.servers[1].node_held_list(&race.world.cx).await.unwrap();
+    assert_eq!((held[0].cores.millis(), held[0].placements), (2000, 2));
+    assert!(!race.running.contains_key(&stays));
+    assert_eq!(race.ended, ROUNDS);
+    race.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_last_gpu_is_given_once_and_never_left_free() {
+    let Some(schema) = Schema::create("last_gpu") else { return };
+    let mut race = Race::new(&schema, 62, machine(64, 2)).await;
+    let project = race.world.project.clone();
+    race.submit(0, &project, vec![wants(10, 1); 6]).await;
+    const ROUNDS: usize = 1000;
+    for round in 0..ROUNDS {
+        race.round(round, &project, vec![wants(10, 1); race.gpus().len()]).await;
+        let held = race.gpus();
+        assert!([&[][..], &[0], &[1], &[0, 1]].contains(&held.as_slice()), "{round}: {held:?}");
+        race.settle().await;
+        assert_eq!(race.gpus(), [0, 1], "round {round}: a GPU is free and somebody waits");
+    }
+    race.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_last_of_a_projects_cores_and_gpus_is_given_once_and_never_left_free() {
+    let Some(schema) = Schema::create("last_quota") else { return };
+    let mut race = Race::new(&schema, 63, machine(64, 8)).await;
+    let quota =
+        Quota { cores: Some(Cores::from_millis(1500)), gpus: Some(1), ..Quota::default() };
+    let project = race.project("lab", quota).await;
+    let kinds = |count: usize| {
+        let kinds = [wants(500, 0), wants(500, 1), wants(500, 0)];
+        kinds.into_iter().cycle().take(count).collect::<Vec<_>>()
+    };
+    race.submit(0, &project, kinds(9)).await;
+    const ROUNDS: usize = 1000;
+    for round in 0..ROUNDS {
+        let ending: Vec<WorkloadSpec> =
+            race.running.values().map(|assignment| assignment.spec.clone()).collect();
+        race.round(round, &project, ending).await;
+        let (cores, gpus) = (race.cores(), race.gpus().len());
+        assert!(cores <= 1500 && gpus <= 1, "round {round}: {cores} and {gpus} GPUs");
+        race.settle().await;
+        assert_eq!(race.cores(), 1500, "round {round}: the project may have more and waits");
+        assert!(race.gpus().len() <= 1);
+    }
+    race.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_last_place_in_a_projects_queue_is_given_once_and_never_refused() {
+    let Some(schema) = Schema::create("last_place") else { return };
+    let race = Race::new(&schema, 64, machine(1, 0)).await;
+    let project = &race.project("lab", Quota { tasks: Some(4), ..Quota::default() }).await;
+    let cx = &race.world.cx;
+    let one = |server: usize| {
+        let new = vec![NewTask { name: None, spec: wants(64_000, 0) }];
+        race.servers[server % SERVERS].task_submit(cx, project, new)
+    };
+    let mut waiting: Vec<TaskDetail> = Vec::new();
+    const ROUNDS: usize = 400;
+    for round in 0..ROUNDS {
+        let leaving = waiting.drain(..waiting.len().min(1 + round % 3)).collect::<Vec<_>>();
+        let free = 4 - waiting.len();
+        let kills = leaving.iter().enumerate().map(|(i, task)| {
+            let server = &race.servers[(round + i) % SERVERS];
+            let id = task.workload.id.to_string();
+            async move { server.task_kill(cx, project, &id, None).await.unwrap() }
+        });
+        let (tried, killed) = tokio::join!(
+            join_all((0..SERVERS * 2).map(|n| one(round + n))),
+            join_all(kills)
+        );
+        assert!(killed.iter().all(|t| t.workload.state.kind() == TaskStateKind::Killed));
+        for outcome in tried {
+            match outcome {
+                Ok(made) => waiting.extend(made),
+                Err(refused) => assert_eq!(refused.code, Code::QuotaExceeded, "{refused}"),
+            }
+        }
+        assert!(waiting.len() <= 4, "round {round}: {} wait", waiting.len());
+        assert!(waiting.len() + leaving.len() >= 4, "round {round}: {free} were free");
+        // Now nobody else wants one: every place that is free can be had.
+        while waiting.len() < 4 {
+            waiting.extend(one(round).await.unwrap());
+        }
+        assert_eq!(one(round + 1).await.unwrap_err().code, Code::QuotaExceeded);
+    }
+    race.close().await;
+}
