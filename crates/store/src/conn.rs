@@ -209,11 +209,10 @@ impl Tx<'_> {
         rows: Vec<Vec<Value>>,
         tail: &str,
     ) -> Result<u64, Error> {
-        let mut rows = rows.into_iter().peekable();
+        let mut rows = rows.into_iter();
         let mut inserted = 0;
-        while rows.peek().is_some() {
-            let chunk: Vec<Vec<Value>> = rows.by_ref().take(CHUNK).collect();
-            let count = chunk.len();
+        while let Some(count) = self.piece(rows.len()) {
+            let chunk: Vec<Vec<Value>> = rows.by_ref().take(count).collect();
             let (values, params) = values_list(chunk, 0);
             let sql = self.in_order(format!("{head} VALUES {values} {tail}"), count);
             inserted += self.execute(sql, params).await?;
@@ -223,6 +222,18 @@ impl Tx<'_> {
 }
 
 impl Tx<'_> {
+    /// How many of the rows that are left go into the next statement; `None` at the end. SQLite is not
+    /// far away, but slow to read a long statement that it has not seen: it gets pieces of few sizes,
+    /// all of which stay prepared. To PostgreSQL as much as fits goes at once.
+    fn piece(&self, left: usize) -> Option<usize> {
+        let most = left.min(CHUNK);
+        match self.dialect() {
+            _ if most == 0 => None,
+            Dialect::Sqlite => Some(1 << most.ilog2()),
+            Dialect::Postgres => Some(most),
+        }
+    }
+
     /// Text whose parameters stand in the order of their numbers, each once. SQLite looks every
     /// numbered parameter up in a list, which costs the square of their number; in order they need
     /// no number there.
@@ -253,11 +264,10 @@ impl Tx<'_> {
         types: &[&str],
         rows: Vec<Vec<Value>>,
     ) -> Result<u64, Error> {
-        let mut rows = rows.into_iter().peekable();
+        let mut rows = rows.into_iter();
         let mut updated = 0;
-        while rows.peek().is_some() {
-            let chunk: Vec<Vec<Value>> = rows.by_ref().take(CHUNK).collect();
-            let count = chunk.len();
+        while let Some(count) = self.piece(rows.len()) {
+            let chunk: Vec<Vec<Value>> = rows.by_ref().take(count).collect();
             let mut params = Vec::new();
             let mut values = Vec::with_capacity(count);
             for row in chunk {

@@ -71,6 +71,8 @@ impl Node {
             self.agent.pull(&world.control, &mut self.random).await;
             self.agent.act(now, &mut self.random, &mut self.truth);
             self.agent.report(&world.control, &mut self.random).await;
+            // What was lost on the way is told again on the next connection.
+            self.agent.disconnect();
         }
     }
 
@@ -102,7 +104,7 @@ async fn a_task_waits_when_no_node_has_room() {
         if round == 0 {
             assert_eq!(held(&world).await, 2000);
             let reason = why(&world, &tasks[19]).await;
-            assert!(reason.contains("0 of 2 cores are free"), "{reason}");
+            assert!(reason.contains("asks for 1 cores, 0 of 2 are free"), "{reason}");
         }
         node.end_some(&world);
     }
