@@ -14,6 +14,8 @@ pub enum NodeAsk {
     Exec(ExecAsk),
     /// What was used over time: by a placement, or by the node as a whole.
     Usage { placement: Option<PlacementId>, since: Option<Timestamp> },
+    /// What the machine is, looked at anew.
+    Facts,
 }
 
 /// Which part of an output is wanted.

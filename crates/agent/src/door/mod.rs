@@ -158,7 +158,7 @@ impl Door {
             Some(directory) => directory.reload().await,
             None => Err(Refusal::new(
                 RefusalCode::Conflict,
-                "this agent has no workload files, it is told by its server; use `hostler workload apply`",
+                "this agent has no workload files, it is told by its server; `hostler node reload` has it told again, `hostler workload apply` changes what it is told",
             )),
         }
     }

@@ -51,6 +51,7 @@ impl Session {
             clock: self.clock.clone(),
             tasks: talk.scope.clone(),
             samples_max: self.manner.samples_max,
+            is_metered: self.is_metered,
         };
         let task = talk.scope.spawn_until_cancelled("stream", OnError::Log, stream.run(what));
         if let Some(before) = talk.streams.insert(id, OpenStream { credit, task }) {

@@ -1,5 +1,5 @@
 //! Streams from this node to whoever asked a server for them: output, commands beside runs, what was
-//! used.
+//! used, what the machine is.
 //!
 //! The server says how many bytes it is ready for (the window) and gives credit as it passes them on;
 //! no more is ever on its way. A reader that is slow or gone therefore costs a file handle and one
@@ -10,6 +10,7 @@
 //! behind it.
 
 mod exec;
+mod facts;
 mod outlet;
 mod placement;
 mod run;
@@ -79,13 +80,24 @@ pub(crate) struct Stream {
     pub tasks: Tasks,
     /// The most that is sent of what was used over time.
     pub samples_max: usize,
+    pub is_metered: bool,
 }
 
 impl Stream {
     /// Sends everything there is to send, and how it ended.
     pub async fn run(self, what: What) {
-        let Stream { id, window, credit, outbound, runner, supervisor, clock, tasks, samples_max } =
-            self;
+        let Stream {
+            id,
+            window,
+            credit,
+            outbound,
+            runner,
+            supervisor,
+            clock,
+            tasks,
+            samples_max,
+            is_metered,
+        } = self;
         let mut outlet = Outlet::new(id, window, credit, outbound);
         let ended = match what {
             What::Output(request) if request.placement_id.is_empty() => {
@@ -99,6 +111,9 @@ impl Stream {
             }
             What::Usage(request) => {
                 usage::send(&request, &supervisor, samples_max, &mut outlet).await
+            }
+            What::Facts(v1::FactsRequest {}) => {
+                facts::send(is_metered, &tasks, clock.now(), &mut outlet).await
             }
         };
         let mut end = v1::StreamEnd { stream_id: id, ..v1::StreamEnd::default() };

@@ -4,6 +4,7 @@ mod login;
 mod node;
 mod node_join;
 mod node_reach;
+mod node_reload;
 mod node_workloads;
 mod operation;
 mod project;

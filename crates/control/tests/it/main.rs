@@ -5,6 +5,7 @@
 mod metered;
 mod postgres;
 mod racing;
+mod reload;
 mod services;
 mod simulation;
 mod story;

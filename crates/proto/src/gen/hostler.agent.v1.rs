@@ -300,7 +300,7 @@ pub struct StreamOpen {
     /// How many bytes of data may be sent before credit is given.
     #[prost(uint32, tag = "3")]
     pub window: u32,
-    #[prost(oneof = "stream_open::What", tags = "2, 4, 5")]
+    #[prost(oneof = "stream_open::What", tags = "2, 4, 5, 6")]
     pub what: ::core::option::Option<stream_open::What>,
 }
 /// Nested message and enum types in `StreamOpen`.
@@ -313,6 +313,8 @@ pub mod stream_open {
         Exec(super::ExecRequest),
         #[prost(message, tag = "5")]
         Usage(super::UsageRequest),
+        #[prost(message, tag = "6")]
+        Facts(super::FactsRequest),
     }
 }
 /// A command beside the live run of a placement; its output is the stream's data, its end the stream's.
@@ -336,6 +338,9 @@ pub struct UsageRequest {
     #[prost(int64, tag = "2")]
     pub since_micros: i64,
 }
+/// What the machine is, looked at anew: JSON of model::Facts in one frame.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FactsRequest {}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OutputRequest {
     /// Empty where all runs of a placement are meant.
@@ -434,6 +439,8 @@ pub struct RelayRequest {
     pub exec: ::core::option::Option<ExecRequest>,
     #[prost(message, optional, tag = "4")]
     pub usage: ::core::option::Option<UsageRequest>,
+    #[prost(message, optional, tag = "5")]
+    pub facts: ::core::option::Option<FactsRequest>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RelayChunk {

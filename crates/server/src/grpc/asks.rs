@@ -31,6 +31,7 @@ pub(super) fn what(ask: NodeAsk) -> What {
             placement_id: placement.map(|id| id.to_string()).unwrap_or_default(),
             since_micros: since.map_or(0, Timestamp::micros),
         }),
+        NodeAsk::Facts => What::Facts(v1::FactsRequest {}),
     }
 }
 
@@ -54,24 +55,26 @@ pub(super) fn relay(node: NodeId, ask: NodeAsk) -> v1::RelayRequest {
         What::Output(output) => request.output = Some(output),
         What::Exec(exec) => request.exec = Some(exec),
         What::Usage(usage) => request.usage = Some(usage),
+        What::Facts(facts) => request.facts = Some(facts),
     }
     request
 }
 
 pub(super) fn parse_relay(request: v1::RelayRequest) -> Result<(NodeId, NodeAsk), Status> {
     let node = parse(&request.node_id)?;
-    let ask = match (request.output, request.exec, request.usage) {
-        (Some(output), None, None) => parse_output(output)?,
-        (None, Some(exec), None) => NodeAsk::Exec(ExecAsk {
+    let ask = match (request.output, request.exec, request.usage, request.facts) {
+        (Some(output), None, None, None) => parse_output(output)?,
+        (None, Some(exec), None, None) => NodeAsk::Exec(ExecAsk {
             placement: parse(&exec.placement_id)?,
             argv: exec.argv,
             stdin: exec.stdin,
             timeout: exec.timeout_ms.map(Span::from_millis),
         }),
-        (None, None, Some(usage)) => NodeAsk::Usage {
+        (None, None, Some(usage), None) => NodeAsk::Usage {
             placement: parse_some(&usage.placement_id)?,
             since: (usage.since_micros != 0).then(|| Timestamp::from_micros(usage.since_micros)),
         },
+        (None, None, None, Some(v1::FactsRequest {})) => NodeAsk::Facts,
         _ => return Err(Status::invalid_argument("not one thing is asked for")),
     };
     Ok((node, ask))
@@ -213,6 +216,7 @@ mod tests {
                 timeout: Some(Span::from_millis(7)),
             }),
             NodeAsk::Usage { placement: None, since: None },
+            NodeAsk::Facts,
             NodeAsk::Usage { placement: Some(placement), since: Some(Timestamp::from_micros(9)) },
         ]
     }

@@ -115,6 +115,7 @@ fn routes(app: App) -> Routes<App> {
         .on(api::node::NodeUpdate, node::update)
         .on(api::node::NodeCordon, node::cordon)
         .on(api::node::NodeUncordon, node::uncordon)
+        .on(api::node::NodeReload, node::reload)
         .on(api::node::NodeDrain, node::drain)
         .on(api::node::NodeRemove, node::remove)
         .on(api::node::NodeWorkloadList, node::workloads)
