@@ -26,6 +26,9 @@ crate::endpoints! { "nodes"
     /// Let a node take work again.
     NodeUncordon = "node_uncordon" POST "/api/v1/nodes/{node}/uncordon", Access::Global(Role::Operator), 200,
         path: NodePath, reply: NodeView, errors: [NotFound, KeyReused];
+    /// Look at a node's machine anew, and tell the node again everything that it should run.
+    NodeReload = "node_reload" POST "/api/v1/nodes/{node}/reload", Access::Global(Role::Operator), 200,
+        path: NodePath, reply: NodeReloadView, errors: [NotFound, Conflict, NodeUnreachable, KeyReused];
     /// Cordon a node and wait until it is empty; after the deadline, stop what still runs.
     NodeDrain = "node_drain" POST "/api/v1/nodes/{node}/drain", Access::Global(Role::Operator), 202,
         path: NodePath, body: NodeDrainBody, reply: OperationView, errors: [NotFound, Conflict, KeyReused];
@@ -170,6 +173,17 @@ pub struct NodeView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_seen: Option<Timestamp>,
     pub time_state: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeReloadView {
+    pub node: NodeView,
+    /// What was found to be different, by the names of the facts.
+    pub facts_changed: Vec<String>,
+    /// How many tasks and workloads the node is told of again. It has taken all of them in when its
+    /// `appliedGeneration` has reached the `desiredGeneration` here.
+    pub placements: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -180,13 +180,22 @@ impl Control {
     ) -> Result<(), Error> {
         tracing::warn!(node = %node.name, applied = applied.get(), known = node.desired_generation.get(), "agent is ahead of the database");
         tx.node_desired_raise(node.id, applied).await?;
-        for mut placement in tx.placement_active_on(node.id).await? {
-            if let Some(generation) = tx.node_desired_bump(node.id, 1).await? {
+        self.tell_again(tx, node.id).await?;
+        Ok(())
+    }
+
+    /// Numbers everything that a node should run anew, so that it reaches the node again; says how much
+    /// that is.
+    pub(crate) async fn tell_again(&self, tx: &mut Tx<'_>, node: NodeId) -> Result<u64, Error> {
+        let mut count = 0;
+        for mut placement in tx.placement_active_on(node).await? {
+            if let Some(generation) = tx.node_desired_bump(node, 1).await? {
                 placement.desired_generation = generation;
                 tx.placement_update(&placement).await?.required("placement", placement.id)?;
+                count += 1;
             }
         }
-        Ok(())
+        Ok(count)
     }
 
     async fn greet(

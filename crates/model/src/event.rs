@@ -22,6 +22,8 @@ crate::labels! {
         NodeCordoned = "node.cordoned",
         /// A node takes new work again.
         NodeUncordoned = "node.uncordoned",
+        /// A node was looked at anew, and told again what it should run.
+        NodeReloaded = "node.reloaded",
         /// A node's labels were changed.
         NodeChanged = "node.changed",
         /// A GPU of a node is out of service: its driver told of an error, or it does not answer.

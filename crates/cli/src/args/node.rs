@@ -33,6 +33,11 @@ pub enum NodeCommand {
     /// Let a node take work again
     #[command(after_help = "Examples:\n  hostler node uncordon web-1")]
     Uncordon(NodeRefs),
+    /// Look at a node's machine anew, and tell the node again everything that it should run
+    #[command(
+        after_help = "Examples:\n  hostler node reload web-1\n  hostler node reload web-1 web-2 -o json\n\nWhat runs there is not touched. To be used when something about the machine was changed by hand: its\nmemory, disks, addresses, time zone, container engine or graphics processors."
+    )]
+    Reload(NodeRefs),
     /// Cordon a node and wait until it is empty
     #[command(
         after_help = "Examples:\n  hostler node drain web-1 --reason 'kernel update'\n  hostler node drain web-1 --deadline 30m --no-wait"

@@ -7,8 +7,8 @@ use hostler_api::PageQuery;
 use hostler_api::node::{
     JoinTokenCreate, JoinTokenCreateBody, JoinTokenList, JoinTokenPath, JoinTokenRevoke,
     NodeCordon, NodeCordonBody, NodeDrain, NodeDrainBody, NodeGet, NodeHeldList, NodeHeldView,
-    NodeList, NodeListQuery, NodePath, NodeRemove, NodeUncordon, NodeUpdate, NodeUpdateBody,
-    NodeView,
+    NodeList, NodeListQuery, NodePath, NodeReload, NodeRemove, NodeUncordon, NodeUpdate,
+    NodeUpdateBody, NodeView,
 };
 use hostler_api::record::{EventList, EventListQuery};
 use hostler_api::workload::{NodeUsage, NodeUsageQuery};
@@ -46,6 +46,7 @@ pub async fn perform(cx: &Cx, command: NodeCommand) -> Outcome {
             }
             Ok(DONE)
         }
+        NodeCommand::Reload(args) => reload(cx, &args.nodes).await,
         NodeCommand::Drain(args) => drain(cx, args).await,
         NodeCommand::Rm(args) => rm(cx, &args.nodes).await,
         NodeCommand::Usage(args) => {
@@ -141,6 +142,26 @@ async fn drain(cx: &Cx, args: DrainArgs) -> Outcome {
     let body = NodeDrainBody { reason: args.reason, deadline: args.deadline };
     let operation = link.client.call::<NodeDrain>(&path(&args.node.node), &NONE, &body).await?;
     operation::started(cx, &link, operation, args.no_wait).await
+}
+
+async fn reload(cx: &Cx, nodes: &[String]) -> Outcome {
+    let link = cx.link()?;
+    for name in nodes {
+        let reloaded = link.client.call::<NodeReload>(&path(name), &NONE, &NONE).await?;
+        let machine = match reloaded.facts_changed.as_slice() {
+            [] => "its machine is as it was".to_owned(),
+            changed => format!("its machine has changed: {}", changed.join(", ")),
+        };
+        let placements = reloaded.placements;
+        let told = format!("is told again of {placements} tasks and workloads; {machine}");
+        match cx.ui.format() {
+            None | Some(Format::Table | Format::Wide | Format::Name) => {
+                cx.changed(&reloaded.node, &told)?;
+            }
+            Some(format) => output::document(&cx.ui, format, &reloaded)?,
+        }
+    }
+    Ok(DONE)
 }
 
 async fn rm(cx: &Cx, nodes: &[String]) -> Outcome {

@@ -6,6 +6,7 @@ mod node;
 mod node_held;
 mod node_join;
 mod node_reach;
+mod node_reload;
 mod node_workloads;
 mod operation;
 mod project;

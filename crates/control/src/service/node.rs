@@ -256,7 +256,7 @@ struct News {
     detail: serde_json::Value,
 }
 
-fn require_present(node: &Node) -> Result<(), Error> {
+pub(super) fn require_present(node: &Node) -> Result<(), Error> {
     if node.state == NodeState::Removed {
         return Err(Error::conflict(
             format!("node `{}` was removed", node.name),

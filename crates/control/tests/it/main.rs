@@ -7,6 +7,7 @@ mod metered;
 mod postgres;
 mod race_rooms;
 mod racing;
+mod reload;
 mod river;
 mod services;
 mod simulation;

@@ -135,9 +135,7 @@ impl Race {
             self.running.remove(&assignment.placement_id);
         }
         self.ended += ended.len();
-        while let Some(batch) =
-            self.servers[0].node_desired(self.node, self.sent).await.unwrap()
-        {
+        while let Some(batch) = self.servers[0].node_desired(self.node, self.sent).await.unwrap() {
             self.sent = batch.to;
             for assignment in batch.assignments {
                 assert_eq!(assignment.desired, Desired::Run);
@@ -229,8 +227,7 @@ async fn the_last_gpu_is_given_once_and_never_left_free() {
 async fn the_last_of_a_projects_cores_and_gpus_is_given_once_and_never_left_free() {
     let Some(schema) = Schema::create("last_quota") else { return };
     let mut race = Race::new(&schema, 63, machine(64, 8)).await;
-    let quota =
-        Quota { cores: Some(Cores::from_millis(1500)), gpus: Some(1), ..Quota::default() };
+    let quota = Quota { cores: Some(Cores::from_millis(1500)), gpus: Some(1), ..Quota::default() };
     let project = race.project("lab", quota).await;
     let kinds = |count: usize| {
         let kinds = [wants(500, 0), wants(500, 1), wants(500, 0)];
@@ -271,10 +268,8 @@ async fn the_last_place_in_a_projects_queue_is_given_once_and_never_refused() {
             let id = task.workload.id.to_string();
             async move { server.task_kill(cx, project, &id, None).await.unwrap() }
         });
-        let (tried, killed) = tokio::join!(
-            join_all((0..SERVERS * 2).map(|n| one(round + n))),
-            join_all(kills)
-        );
+        let (tried, killed) =
+            tokio::join!(join_all((0..SERVERS * 2).map(|n| one(round + n))), join_all(kills));
         assert!(killed.iter().all(|t| t.workload.state.kind() == TaskStateKind::Killed));
         for outcome in tried {
             match outcome {

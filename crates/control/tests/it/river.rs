@@ -189,7 +189,10 @@ async fn a_paused_task_keeps_what_it_holds() {
     assert_eq!((state(&world, &second).await, held(&world).await), (TaskStateKind::Pending, 2000));
     node.finish(&world).await;
     world.control.place_pending().await.unwrap();
-    assert_eq!((state(&world, &second).await, held(&world).await), (TaskStateKind::Assigning, 2000));
+    assert_eq!(
+        (state(&world, &second).await, held(&world).await),
+        (TaskStateKind::Assigning, 2000)
+    );
 }
 
 /// Loading an image takes as long as it takes; a node that is there and has the task is trusted.
@@ -282,11 +285,8 @@ async fn gpus_are_found_and_given_without_naming_a_node() {
     let reason = why(&world, &early).await;
     assert!(reason.contains("GPU"), "{reason}");
 
-    let facts = Facts {
-        cores: Cores::from_millis(4000),
-        gpus: vec![gpu(0), gpu(1)],
-        ..Facts::default()
-    };
+    let facts =
+        Facts { cores: Cores::from_millis(4000), gpus: vec![gpu(0), gpu(1)], ..Facts::default() };
     attach(&world, &rich, facts).await;
     let tasks = submit_all(&world, vec![train; 2]).await;
     world.control.place_pending().await.unwrap();

@@ -136,6 +136,20 @@ impl Facts {
         self.without_levels() == other.without_levels()
     }
 
+    /// The names of what another look found to be different, levels left aside.
+    pub fn differences(&self, other: &Facts) -> Vec<String> {
+        let fields = |facts: &Facts| match serde_json::to_value(facts.without_levels()) {
+            Ok(serde_json::Value::Object(fields)) => fields,
+            _ => serde_json::Map::new(),
+        };
+        let theirs = fields(other);
+        let ours = fields(self).into_iter();
+        let differing = ours.filter(|(name, value)| theirs.get(name) != Some(value));
+        let mut names: Vec<String> = differing.map(|(name, _)| name).collect();
+        names.sort_unstable();
+        names
+    }
+
     fn without_levels(&self) -> Facts {
         let mut facts = self.clone();
         facts.disks.iter_mut().for_each(|disk| disk.available = Bytes::ZERO);
@@ -229,6 +243,9 @@ mod tests {
         };
         assert!(facts(1, 40.0, 10).is_same_machine(&facts(2, 50.5, 10)));
         assert!(!facts(1, 40.0, 10).is_same_machine(&facts(1, 40.0, 20)));
+        assert_eq!(facts(1, 40.0, 10).differences(&facts(2, 50.5, 10)), [""; 0]);
+        let moved = Facts { timezone: Some("Europe/Rome".into()), ..facts(1, 40.0, 20) };
+        assert_eq!(moved.differences(&facts(1, 40.0, 10)), ["diskHealth", "timezone"]);
     }
 
     #[test]

@@ -117,6 +117,7 @@ fn routes(app: App) -> Routes<App> {
         .on(api::node::NodeCordon, node::cordon)
         .on(api::node::NodeUncordon, node::uncordon)
         .on(api::node::NodeHeldList, node::held)
+        .on(api::node::NodeReload, node::reload)
         .on(api::node::NodeDrain, node::drain)
         .on(api::node::NodeRemove, node::remove)
         .on(api::node::NodeWorkloadList, node::workloads)

@@ -2,8 +2,9 @@
 
 use hostler_api::node::{
     Join, JoinTokenCreate, JoinTokenCreatedView, JoinTokenList, JoinTokenRevoke, JoinTokenView,
-    JoinView, NodeCordon, NodeDrain, NodeGet, NodeHeldList, NodeHeldView, NodeList, NodeRemove,
-    NodeUncordon, NodeUpdate, NodeView, NodeWorkloadList, NodeWorkloadView,
+    JoinView, NodeCordon, NodeDrain, NodeGet, NodeHeldList, NodeHeldView, NodeList, NodeReload,
+    NodeReloadView, NodeRemove, NodeUncordon, NodeUpdate, NodeView, NodeWorkloadList,
+    NodeWorkloadView,
 };
 use hostler_api::operation::OperationView;
 use hostler_api::{Listing, Nothing};
@@ -89,6 +90,18 @@ pub(crate) async fn uncordon(
     call: Call<NodeUncordon>,
 ) -> Result<Answer<NodeView>, Error> {
     Ok(shown(app.control().node_uncordon(&call.cx, &call.path.node).await?))
+}
+
+pub(crate) async fn reload(
+    app: App,
+    call: Call<NodeReload>,
+) -> Result<Answer<NodeReloadView>, Error> {
+    let reloaded = app.control().node_reload(&call.cx, &call.path.node).await?;
+    Ok(Answer::new(NodeReloadView {
+        node: view::node(reloaded.node),
+        facts_changed: reloaded.facts_changed,
+        placements: reloaded.placements,
+    }))
 }
 
 pub(crate) async fn drain(app: App, call: Call<NodeDrain>) -> Result<Answer<OperationView>, Error> {

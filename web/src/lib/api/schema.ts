@@ -454,6 +454,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/nodes/{node}/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look at a node's machine anew, and tell the node again everything that it should run. */
+        post: operations["node_reload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/nodes/{node}/drain": {
         parameters: {
             query?: never;
@@ -1400,7 +1417,7 @@ export interface components {
             celsius?: number | null;
         };
         /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
-        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.removed" | "join.refused" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "server.started" | "server.stopped" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
+        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.removed" | "join.refused" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "server.started" | "server.stopped" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
         EventListQuery: {
             /** @description Only events of this project (name or id). */
             project?: string | null;
@@ -2247,6 +2264,17 @@ export interface components {
         NodePath: {
             /** @description Name or id of the node. */
             node: string;
+        };
+        NodeReloadView: {
+            node: components["schemas"]["NodeView"];
+            /** @description What was found to be different, by the names of the facts. */
+            factsChanged: string[];
+            /**
+             * Format: uint64
+             * @description How many tasks and workloads the node is told of again. It has taken all of them in when its
+             *     `appliedGeneration` has reached the `desiredGeneration` here.
+             */
+            placements: number;
         };
         NodeState: "online" | "joined" | "stale" | "offline" | "removed";
         NodeUpdateBody: {
@@ -4379,6 +4407,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["NodeView"];
+                };
+            };
+        };
+    };
+    node_reload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeReloadView"];
                 };
             };
         };

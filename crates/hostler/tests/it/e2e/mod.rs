@@ -1,5 +1,6 @@
 //! One file for each theme.
 
+mod arrays;
 mod bad_input;
 mod conformance;
 mod dashboard;
@@ -11,10 +12,12 @@ mod join;
 mod outage;
 mod recovery;
 mod requests;
+mod river;
 mod service;
 mod standalone;
 mod standalone_doors;
 mod survive;
+mod task_input;
 mod two_servers;
 mod watch;
 mod workloads;

@@ -46,6 +46,18 @@ fn the_death_of_a_server_moves_its_agent_and_loses_nothing() {
     });
     assert!(is_running(pid) && attached(&first));
 
+    let reloaded = through_second.json(&["node", "reload", "node-1"]);
+    assert_eq!(reloaded["placements"], 1, "{reloaded}");
+    assert_eq!(reloaded["factsChanged"], serde_json::json!([]), "{reloaded}");
+    until("the node has taken in what it was told again", || {
+        let node = through_first.json(&["node", "get", "node-1"]);
+        (node["appliedGeneration"].as_u64() >= reloaded["node"]["desiredGeneration"].as_u64())
+            .then_some(())
+    });
+    let audited = through_second.ok(&["audit", "ls", "-o", "json"]);
+    assert!(audited.contains("node.reload"), "{audited}");
+    assert!(is_running(pid) && attached(&first), "nothing of it was touched");
+
     submit(&through_second, "before", &marks);
     first.process.kill();
     submit(&through_second, "after", &marks);

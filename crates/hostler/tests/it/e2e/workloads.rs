@@ -271,6 +271,8 @@ fn any_server_reaches_the_workload() {
     let https = https.token(token["secret"].as_str().unwrap());
     let usage = https.get("/api/v1/nodes/node-1/usage");
     assert_eq!(usage.status, 200);
+    let reloaded = through_second.run(&["node", "reload", "node-1"]).must(0);
+    assert!(reloaded.err.contains("its machine is as it was"), "{}", reloaded.err);
     let refused = workloads.run(&["exec", "web", "--", "no-such-program"]);
     assert_ne!(refused.code, 0);
 }
@@ -292,6 +294,7 @@ fn a_node_that_is_away_is_said_and_its_workloads_go_on() {
     let refused = workloads.run(&["exec", "web", "--", "true"]).must(8);
     assert!(refused.err.contains("node-unreachable"), "{}", refused.err);
     workloads.run(&["logs", "web"]).must(8);
+    cli.run(&["node", "reload", "node-1"]).must(8);
     assert_eq!(birth(pid).as_ref(), Some(&born));
     agent.restart(&rig);
     workloads.phase("web", "running");
