@@ -74,6 +74,21 @@ impl Select {
         self.and(&text)
     }
 
+    /// The column is absent, or none of `values`.
+    pub(crate) fn and_not_in<V: Into<Value>>(
+        mut self,
+        column: &str,
+        values: impl IntoIterator<Item = V>,
+    ) -> Select {
+        let mut values: Vec<Value> = values.into_iter().map(Into::into).collect();
+        let Some(last) = values.last().cloned() else { return self };
+        values.resize(values.len().next_power_of_two(), last);
+        let numbers: Vec<String> =
+            values.into_iter().map(|value| format!("${}", self.param(value))).collect();
+        let numbers = numbers.join(", ");
+        self.and(&format!("({column} IS NULL OR {column} NOT IN ({numbers}))"))
+    }
+
     /// The column is one of `values`; an empty list matches nothing.
     pub(crate) fn and_in<V: Into<Value>>(
         mut self,

@@ -200,10 +200,23 @@ impl Conn {
         after: Option<QueueCursor>,
         limit: u32,
     ) -> Result<Vec<Workload>, Error> {
+        self.workload_queue_beside(project, ready, after, &[], limit).await
+    }
+
+    /// The same, but for what belongs to these arrays.
+    pub async fn workload_queue_beside(
+        &mut self,
+        project: ProjectId,
+        ready: Timestamp,
+        after: Option<QueueCursor>,
+        arrays: &[ArrayId],
+        limit: u32,
+    ) -> Result<Vec<Workload>, Error> {
         let mut select = Select::new(SELECT)
             .and("workload.state = 'pending'")
             .and_value("workload.project_id =", project)
-            .and_value("workload.time_ready <=", ready);
+            .and_value("workload.time_ready <=", ready)
+            .and_not_in("workload.array_id", arrays.iter().copied());
         if let Some(QueueCursor { priority, id }) = after {
             select =
                 select.and_after(("workload.priority", i64::from(priority)), ("workload.id", id));

@@ -174,10 +174,9 @@ impl Attendant {
     }
 
     async fn begin(&mut self, request: Request) -> Result<Shim, Unbegun> {
-        let shared = self.shared.clone();
         let container = request.container.clone().map(|plan| (plan, request.hooks.clone()));
         self.unenforced = container.iter().flat_map(|(plan, _)| plan.unenforced()).collect();
-        let prepare = move || settle::prepare(&shared.runs, &shared.spares, &request);
+        let prepare = move |with: &Shared| settle::prepare(&with.runs, &with.spares, &request);
         match self.shared.at_desk(prepare).await {
             Some(prepared) => prepared?,
             None => return Err(StartError::Prepare(io::Error::other("a defect")).into()),

@@ -189,7 +189,7 @@ struct Shared {
     live: Mutex<HashMap<RunId, Handle>>,
     spares: spare::Spares,
     idle: idle::Idle,
-    desk: desk::Desk,
+    desk: desk::Desk<Shared>,
     exits: mpsc::Sender<RunExited>,
     cancel: CancellationToken,
     tasks: TaskTracker,

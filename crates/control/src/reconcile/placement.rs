@@ -121,6 +121,7 @@ impl Control {
                 let Some(task) = tasks.remove(&decision.workload_id) else { continue };
                 decided.placed.push((task, decision));
             }
+            stage.pass_over(tasks.values());
             decided.report.placed = decided.placed.len();
             decided.report.preempted += plan.preempt.len();
             decided.preempt.extend(plan.preempt);

@@ -130,6 +130,8 @@ pub(crate) struct Stage {
     lines: Vec<(ProjectId, Option<QueueCursor>)>,
     /// Gangs that were taken whole: what else comes of them was looked at.
     gangs: BTreeSet<ArrayId>,
+    /// Arrays of which one could not be placed: nor can the others, which are all alike.
+    passed_over: BTreeSet<ArrayId>,
     has_words: bool,
     has_held: bool,
     /// The lowest priority that is placed, once it was asked for.
@@ -159,6 +161,7 @@ impl Stage {
             shapes: Shapes::default(),
             lines: projects.into_iter().map(|project| (project, None)).collect(),
             gangs: BTreeSet::new(),
+            passed_over: BTreeSet::new(),
             has_words: false,
             has_held: false,
             lowest: None,
@@ -172,9 +175,11 @@ impl Stage {
         look: u32,
     ) -> Result<Vec<Workload>, Error> {
         let mut tasks = Vec::new();
+        let beside: Vec<ArrayId> = self.passed_over.iter().copied().collect();
+        let now = self.scene.now;
         while tasks.is_empty() && !self.lines.is_empty() {
             for (project, cursor) in std::mem::take(&mut self.lines) {
-                let read = read.workload_queue(project, self.scene.now, cursor, look).await?;
+                let read = read.workload_queue_beside(project, now, cursor, &beside, look).await?;
                 if read.len() >= look as usize {
                     self.lines.push((project, read.last().map(QueueCursor::of)));
                 }
@@ -185,6 +190,19 @@ impl Stage {
             tasks.retain(|task| task.desired == Desired::Run);
         }
         Ok(tasks)
+    }
+
+    /// Says which tasks were looked at in vain. What else waits of their arrays is not looked at in this
+    /// pass, unless it may follow others to where those go.
+    pub(crate) fn pass_over<'t>(&mut self, left: impl Iterator<Item = &'t Workload>) {
+        const MOST: usize = 256;
+        for task in left.filter(|task| task.spec.placement.together.is_empty()) {
+            let array = task.seat.map(|seat| seat.array);
+            let array = array.filter(|id| !self.gangs.contains(id));
+            if self.passed_over.len() < MOST {
+                self.passed_over.extend(array);
+            }
+        }
     }
 
     async fn make_gangs_whole(

@@ -304,7 +304,9 @@ async fn array_detail(
 ) -> Result<ArrayDetail, Error> {
     let mut counts: std::collections::BTreeMap<String, u64> =
         read.task_array_counts(standing.array.id).await?.into_iter().collect();
-    let unmade = standing.array.range.len().saturating_sub(standing.made);
+    // More may have been made since the standing was read.
+    let made = standing.made.max(counts.values().sum());
+    let unmade = standing.array.range.len().saturating_sub(made);
     if unmade > 0 {
         let state =
             if standing.array.is_stopped { TaskStateKind::Killed } else { TaskStateKind::Pending };

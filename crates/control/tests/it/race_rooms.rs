@@ -2,11 +2,15 @@
 //! hold, what it may have in its queue.
 //!
 //! Each server has connections of its own. In every round what runs is reported as ended through one
-//! server while others submit and all of them place; then the node's feed, which is what an agent would
-//! be told, says who holds what. Never too much may be held, not even for a moment, and when the dust
+//! server while others submit and all of them place: sometimes one thing becomes free, sometimes all of
+//! them. Then the node's feed, which is what an agent would be told, says who holds what. Never too much may be held, not even for a moment, and when the dust
 //! has settled nothing that is free may be left while somebody waits for it.
+//!
+//! There are a thousand rounds, or as many as fit into the time a test may take; each of them is about up
+//! to sixteen free ones.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use futures::future::join_all;
 use hostler_base::ids::Ids;
@@ -15,7 +19,8 @@ use hostler_control::{
 };
 use hostler_model::{
     Assignment, Code, Cores, Desired, Exit, ExitReason, Facts, Generation, GpuFact, GpuRequest,
-    NodeId, PlacementId, Project, Quota, Report, ReportState, TaskStateKind, WorkloadSpec,
+    NodeId, NumaFact, PlacementId, Project, Quota, Report, ReportState, TaskStateKind,
+    WorkloadSpec,
 };
 use hostler_store::Store;
 use hostler_testkit::World;
@@ -24,6 +29,14 @@ use hostler_trust::MasterKey;
 use crate::postgres::Schema;
 
 const SERVERS: usize = 3;
+const ROUNDS: usize = 1000;
+const LONGEST: Duration = Duration::from_secs(14);
+
+/// The numbers of the rounds.
+fn rounds() -> impl Iterator<Item = usize> {
+    let begun = Instant::now();
+    (0..ROUNDS).take_while(move |round| *round < 100 || begun.elapsed() < LONGEST)
+}
 
 struct Race {
     world: World,
@@ -33,14 +46,15 @@ struct Race {
     sent: Generation,
     /// What an agent would run now.
     running: BTreeMap<PlacementId, Assignment>,
-    ended: usize,
 }
 
-/// Cores and GPUs of the machine that everybody wants.
+/// A machine that everybody wants a part of.
 fn machine(cores: u32, gpus: u32) -> Facts {
     let gpu = |index| GpuFact { index, model: "A100".to_owned(), ..GpuFact::default() };
+    let cpus = format!("0-{}", cores - 1);
     Facts {
         cores: Cores::from_millis(cores * 1000),
+        numa: vec![NumaFact { index: 0, cpus, ..NumaFact::default() }],
         gpus: (0..gpus).map(gpu).collect(),
         ..Facts::default()
     }
@@ -82,7 +96,7 @@ impl Race {
         }
         let sent = Generation::ZERO;
         let node = agent.node_id;
-        Race { world, servers, stores, node, sent, running: BTreeMap::new(), ended: 0 }
+        Race { world, servers, stores, node, sent, running: BTreeMap::new() }
     }
 
     async fn project(&self, name: &str, quota: Quota) -> Project {
@@ -134,7 +148,6 @@ impl Race {
         for assignment in ended {
             self.running.remove(&assignment.placement_id);
         }
-        self.ended += ended.len();
         while let Some(batch) = self.servers[0].node_desired(self.node, self.sent).await.unwrap() {
             self.sent = batch.to;
             for assignment in batch.assignments {
@@ -144,27 +157,36 @@ impl Race {
         }
     }
 
-    /// Everything that runs ends while `specs` are submitted and every server places.
-    async fn round(&mut self, round: usize, project: &Project, specs: Vec<WorkloadSpec>) {
-        let ended: Vec<Assignment> = self.running.values().cloned().collect();
+    /// Some of what runs ends, and as much is submitted, while every server places.
+    async fn round(&mut self, round: usize, project: &Project) {
+        let ended: Vec<Assignment> = self.running.values().take(1 + round % 16).cloned().collect();
+        let specs = ended.iter().map(|assignment| assignment.spec.clone()).collect();
         let (first, second) = ended.split_at(ended.len() / 2);
         tokio::join!(
-            self.end(round, first),
-            self.end(round + 1, second),
-            self.submit(round + 2, project, specs),
-            self.place_everywhere(),
+            Box::pin(self.end(round, first)),
+            Box::pin(self.end(round + 1, second)),
+            Box::pin(self.submit(round + 2, project, specs)),
+            Box::pin(self.place_everywhere()),
         );
         self.listen(&ended).await;
     }
 
     /// One look more, at what became free after the last one looked.
-    async fn settle(&mut self) {
-        self.place_everywhere().await;
+    async fn settle(&mut self, round: usize) {
+        self.servers[round % SERVERS].place_pending().await.unwrap();
         self.listen(&[]).await;
     }
 
     fn cores(&self) -> u32 {
         self.running.values().map(|one| one.reservation.cores.millis()).sum()
+    }
+
+    /// The cores that are somebody's own, one entry for each holder.
+    fn own_cores(&self) -> Vec<u32> {
+        let mut held: Vec<u32> =
+            self.running.values().flat_map(|one| one.reservation.cpus.iter()).collect();
+        held.sort_unstable();
+        held
     }
 
     /// The GPUs that are held, one entry for each holder.
@@ -186,39 +208,39 @@ impl Race {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_last_core_is_given_once_and_never_left_free() {
     let Some(schema) = Schema::create("last_core") else { return };
-    let mut race = Race::new(&schema, 61, machine(2, 0)).await;
+    let mut race = Race::new(&schema, 61, machine(16, 0)).await;
     let project = race.world.project.clone();
-    // One core is somebody's for ever; the other one is the last.
-    race.submit(0, &project, vec![wants(1000, 0); 4]).await;
-    race.settle().await;
-    let (stays, _) = race.running.pop_first().unwrap();
-    const ROUNDS: usize = 1000;
-    for round in 0..ROUNDS {
-        race.round(round, &project, vec![wants(1000, 0)]).await;
-        assert!(race.cores() <= 1000, "round {round}: {:?}", race.running);
-        race.settle().await;
-        assert_eq!(race.cores(), 1000, "round {round}: a core is free and somebody waits");
+    let mut own = wants(1000, 0);
+    own.resources.exclusive = true;
+    race.submit(0, &project, vec![own; 20]).await;
+    race.settle(0).await;
+    for round in rounds() {
+        race.round(round, &project).await;
+        let cores = race.own_cores();
+        assert!(cores.windows(2).all(|pair| pair[0] != pair[1]), "round {round}: {cores:?}");
+        race.settle(round).await;
+        let cores = race.own_cores();
+        assert_eq!(cores, (0..16).collect::<Vec<_>>(), "round {round}: one is free, four wait");
     }
     let held = race.servers[1].node_held_list(&race.world.cx).await.unwrap();
-    assert_eq!((held[0].cores.millis(), held[0].placements), (2000, 2));
-    assert!(!race.running.contains_key(&stays));
-    assert_eq!(race.ended, ROUNDS);
+    assert_eq!((held[0].cores.millis(), held[0].placements), (16_000, 16));
     race.close().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_last_gpu_is_given_once_and_never_left_free() {
     let Some(schema) = Schema::create("last_gpu") else { return };
-    let mut race = Race::new(&schema, 62, machine(64, 2)).await;
+    let mut race = Race::new(&schema, 62, machine(64, 16)).await;
     let project = race.world.project.clone();
-    race.submit(0, &project, vec![wants(10, 1); 6]).await;
-    const ROUNDS: usize = 1000;
-    for round in 0..ROUNDS {
-        race.round(round, &project, vec![wants(10, 1); race.gpus().len()]).await;
-        let held = race.gpus();
-        assert!([&[][..], &[0], &[1], &[0, 1]].contains(&held.as_slice()), "{round}: {held:?}");
-        race.settle().await;
-        assert_eq!(race.gpus(), [0, 1], "round {round}: a GPU is free and somebody waits");
+    race.submit(0, &project, vec![wants(10, 1); 20]).await;
+    race.settle(0).await;
+    for round in rounds() {
+        race.round(round, &project).await;
+        let gpus = race.gpus();
+        assert!(gpus.windows(2).all(|pair| pair[0] != pair[1]), "round {round}: {gpus:?}");
+        race.settle(round).await;
+        let gpus = race.gpus();
+        assert_eq!(gpus, (0..16).collect::<Vec<_>>(), "round {round}: one is free, four wait");
     }
     race.close().await;
 }
@@ -226,24 +248,21 @@ async fn the_last_gpu_is_given_once_and_never_left_free() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn the_last_of_a_projects_cores_and_gpus_is_given_once_and_never_left_free() {
     let Some(schema) = Schema::create("last_quota") else { return };
-    let mut race = Race::new(&schema, 63, machine(64, 8)).await;
-    let quota = Quota { cores: Some(Cores::from_millis(1500)), gpus: Some(1), ..Quota::default() };
+    let mut race = Race::new(&schema, 63, machine(64, 16)).await;
+    let quota = Quota { cores: Some(Cores::from_millis(8000)), gpus: Some(4), ..Quota::default() };
     let project = race.project("lab", quota).await;
-    let kinds = |count: usize| {
-        let kinds = [wants(500, 0), wants(500, 1), wants(500, 0)];
-        kinds.into_iter().cycle().take(count).collect::<Vec<_>>()
-    };
-    race.submit(0, &project, kinds(9)).await;
-    const ROUNDS: usize = 1000;
-    for round in 0..ROUNDS {
-        let ending: Vec<WorkloadSpec> =
-            race.running.values().map(|assignment| assignment.spec.clone()).collect();
-        race.round(round, &project, ending).await;
+    let mut specs = vec![wants(500, 0); 18];
+    specs.extend(vec![wants(500, 1); 8]);
+    race.submit(0, &project, specs).await;
+    race.settle(0).await;
+    for round in rounds() {
+        race.round(round, &project).await;
         let (cores, gpus) = (race.cores(), race.gpus().len());
-        assert!(cores <= 1500 && gpus <= 1, "round {round}: {cores} and {gpus} GPUs");
-        race.settle().await;
-        assert_eq!(race.cores(), 1500, "round {round}: the project may have more and waits");
-        assert!(race.gpus().len() <= 1);
+        assert!(cores <= 8000 && gpus <= 4, "round {round}: {cores} and {gpus} GPUs");
+        race.settle(round).await;
+        let (cores, gpus) = (race.cores(), race.gpus().len());
+        assert!(gpus <= 4, "round {round}: {gpus} GPUs");
+        assert_eq!(cores, 8000, "round {round}: the project may have more, and waits");
     }
     race.close().await;
 }
@@ -259,8 +278,7 @@ async fn the_last_place_in_a_projects_queue_is_given_once_and_never_refused() {
         race.servers[server % SERVERS].task_submit(cx, project, new)
     };
     let mut waiting: Vec<TaskDetail> = Vec::new();
-    const ROUNDS: usize = 400;
-    for round in 0..ROUNDS {
+    for round in rounds() {
         let leaving = waiting.drain(..waiting.len().min(1 + round % 3)).collect::<Vec<_>>();
         let free = 4 - waiting.len();
         let kills = leaving.iter().enumerate().map(|(i, task)| {

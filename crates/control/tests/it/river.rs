@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use hostler_control::{Attach, Attached, HelloFacts, NewTask, TaskDetail};
+use hostler_control::{Attach, Attached, HelloFacts, NewArray, NewTask, TaskDetail};
 use hostler_model::{
     Bytes, Cores, Exit, ExitReason, Facts, Generation, GpuFact, GpuRequest, NumaFact, Report,
     ReportState, RetryOn, Target, TaskStateKind, WorkloadSpec,
@@ -114,6 +114,23 @@ async fn a_task_waits_when_no_node_has_room() {
     }
     assert!(node.truth.executed.values().all(|times| *times == 1));
     assert_eq!((node.truth.executed.len(), held(&world).await), (20, 0));
+}
+
+/// However long it is, and although there is room for others.
+#[tokio::test]
+async fn an_array_that_runs_as_many_as_it_may_is_not_gone_through_again_and_again() {
+    let world = World::new(100).await;
+    let _node = Node::new(&world, "n1").await;
+    let range = Some("1-5000%2".parse().unwrap());
+    let new = NewArray { name: None, spec: cores(100), range };
+    world.control.task_array_submit(&world.cx, &world.project, new).await.unwrap();
+    while world.control.fill_arrays().await.unwrap().made > 0 {}
+    let behind = submit(&world, cores(100)).await;
+    let (report, _) = world.control.place_pending().await.unwrap();
+    assert_eq!((report.placed, report.looked_at), (3, 1025), "two, and the one behind it");
+    assert_eq!(state(&world, &behind).await, TaskStateKind::Assigning);
+    let (report, _) = world.control.place_pending().await.unwrap();
+    assert_eq!((report.placed, report.looked_at), (0, 1024));
 }
 
 #[tokio::test]

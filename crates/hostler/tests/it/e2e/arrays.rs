@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::rig::{Agent, Cli, Https, Rig, Server, until};
+use crate::rig::{Agent, Cli, Https, Rig, Server, until, until_within};
 
 /// What the server may take more than before.
 const GROWTH: u64 = 200 << 20;
@@ -69,21 +69,23 @@ fn a_hundred_thousand_tasks_are_submitted_walked_and_stopped_mid_way() {
     let before = resident(pid);
 
     let begun = Instant::now();
-    let words = ["task", "submit", "--name", "sweep", "--array", "1-100000%50"];
-    cli.ok(&[&words[..], &["--", "true"]].concat());
+    cli.ok(&["task", "submit", "--name", "sweep", "--array", "1-100000", "--", "true"]);
     let took = begun.elapsed();
     assert!(took < SUBMIT, "the submit took {took:?}");
     assert_eq!(total(&array(&https, "sweep")), SIZE);
 
     let mut most = 0;
-    until("some of it has run while it is still being made", || {
+    let last = "/api/v1/projects/default/tasks/sweep-100000";
+    until_within(Duration::from_secs(150), "all of it is made", || {
         most = most.max(resident(pid));
-        let now = array(&https, "sweep");
-        assert_eq!(total(&now), SIZE, "{now}");
-        (now["counts"]["completed"].as_u64() > Some(200)).then_some(())
+        (https.get(last).status == 200).then_some(())
     });
+    assert_eq!(total(&array(&https, "sweep")), SIZE);
+    let made = begun.elapsed();
     let seen = walk(&https, "sweep");
     most = most.max(resident(pid));
+    println!("submitted in {took:?}, made in {made:?}, walked in {:?}", begun.elapsed() - made);
+    assert_eq!(seen.len() as u64, SIZE);
     let unique: BTreeSet<u64> = seen.iter().copied().collect();
     assert_eq!(unique.len(), seen.len(), "no task is shown twice");
 
@@ -107,13 +109,36 @@ fn a_hundred_thousand_tasks_are_submitted_walked_and_stopped_mid_way() {
 }
 
 #[test]
+fn an_array_that_is_stopped_while_it_is_made_makes_no_more() {
+    const SIZE: u64 = 100_000;
+    let rig = Rig::new();
+    let (server, cli) = Server::up(&rig);
+    let https = https(&server, &cli);
+    cli.ok(&["task", "submit", "--name", "sweep", "--array", "1-100000", "--", "true"]);
+    until("some of it has run", || {
+        let now = array(&https, "sweep");
+        assert_eq!(total(&now), SIZE, "{now}");
+        now["counts"]["completed"].as_u64().filter(|count| *count > 0)
+    });
+    cli.ok(&["task", "array", "kill", "sweep", "--grace", "1s"]);
+    let stopped = until("nothing of it is left", || {
+        Some(array(&https, "sweep")).filter(|now| now["unsettled"] == 0)
+    });
+    assert_eq!(total(&stopped), SIZE, "{stopped}");
+    let made = walk(&https, "sweep").len();
+    println!("{made} were made");
+    cli.run(&["run", "--", "true"]).must(0);
+    assert_eq!(walk(&https, "sweep").len(), made, "no more are made");
+    assert_eq!(array(&https, "sweep")["counts"], stopped["counts"]);
+}
+
+#[test]
 fn an_array_is_complete_although_its_server_is_killed_while_it_is_made() {
     const SIZE: u64 = 20_000;
     let rig = Rig::new();
     let mut server = Server::alone(&rig, "server", None);
     let cli = server.first_login(&rig);
-    let words = ["task", "submit", "--name", "sweep", "--array", "0-19999"];
-    cli.ok(&[&words[..], &["--", "true"]].concat());
+    cli.ok(&["task", "submit", "--name", "sweep", "--array", "0-19999", "--", "true"]);
     let mut seen = 0;
     for _ in 0..3 {
         server.process.kill();
@@ -126,6 +151,7 @@ fn an_array_is_complete_although_its_server_is_killed_while_it_is_made() {
             (made > seen || made as u64 == SIZE).then_some(made)
         });
         assert!(made >= seen, "what was made is there");
+        println!("{seen} made before, {made} after");
         seen = made;
     }
     let https = https(&server, &cli);

@@ -16,10 +16,10 @@ fn cores(cli: &Cli<'_>) -> u64 {
     format!("{cores:.0}").parse().unwrap()
 }
 
-/// Cores that are reserved for the project.
+/// Cores that are reserved, for all projects.
 fn held(cli: &Cli<'_>) -> f64 {
     let queue = cli.json(&["queue"]);
-    queue["projects"][0]["cores"].as_f64().unwrap()
+    queue["items"].as_array().unwrap().iter().map(|line| line["cores"].as_f64().unwrap()).sum()
 }
 
 #[track_caller]
@@ -158,7 +158,7 @@ fn a_paused_task_keeps_its_cores_until_it_has_gone_on_and_ended() {
     let rig = Rig::new();
     let (_server, cli) = Server::up(&rig);
     let gate = Barrier::new(&rig, "gate");
-    submit_whole(&cli, "first", &gate.wait(), &[]);
+    submit_whole(&cli, "first", &format!("{}; exit 0", gate.wait()), &[]);
     cli.wait_pid("first");
     let all = held(&cli);
     cli.ok(&["task", "pause", "first"]);
@@ -166,10 +166,16 @@ fn a_paused_task_keeps_its_cores_until_it_has_gone_on_and_ended() {
     submit_whole(&cli, "second", "exit 0", &[]);
     let why = cli.json(&["task", "explain", "second"]).to_string();
     assert!(why.contains("are free"), "{why}");
-    assert_eq!((held(&cli), cli.task("second")["status"]["state"].as_str()), (all, Some("pending")));
+    assert_eq!(
+        (held(&cli), cli.task("second")["status"]["state"].as_str()),
+        (all, Some("pending"))
+    );
     cli.ok(&["task", "resume", "first"]);
     cli.wait_state("first", "running");
-    assert_eq!((held(&cli), cli.task("second")["status"]["state"].as_str()), (all, Some("pending")));
+    assert_eq!(
+        (held(&cli), cli.task("second")["status"]["state"].as_str()),
+        (all, Some("pending"))
+    );
     until("the first has ended", || {
         gate.open();
         (cli.task("first")["status"]["state"] == "completed").then_some(())
@@ -207,7 +213,7 @@ fn tasks_are_tried_again_ordered_chained_and_limited_in_time() {
     let slow = cli.wait_state("slow", "failed");
     assert_eq!(slow["status"]["exit"]["reason"], "timed-out", "{slow}");
 
-    submit_whole(&cli, "block", &gate.wait(), &[]);
+    submit_whole(&cli, "block", &format!("{}; exit 0", gate.wait()), &[]);
     cli.wait_pid("block");
     let say = |name: &str| format!("echo {name} >> {}", order.display());
     submit_whole(&cli, "low", &say("low"), &["--priority", "-5"]);
@@ -251,4 +257,27 @@ fn nobody_sees_starts_pauses_or_kills_a_task_without_saying_who_they_are() {
         nobody.request(method, &path, &[], b"").problem(401, "unauthenticated");
     }
     assert_eq!(cli.wait_pid("long"), pid);
+}
+
+#[test]
+fn a_token_ends_with_its_time_and_the_record_says_who_did_what() {
+    let rig = Rig::new();
+    let (_server, cli) = Server::up(&rig);
+    cli.ok(&["user", "create", "robot", "--service"]);
+    cli.ok(&["project", "grant", "default", "robot", "user"]);
+    let words = ["token", "create", "brief", "--user", "robot", "--role", "user", "--ttl", "3s"];
+    let robot = cli.token(cli.json(&words)["secret"].as_str().unwrap());
+    robot.ok(&["task", "submit", "--name", "mine", "--", "true"]);
+    until("the token has ended", || {
+        let tried = robot.run(&["task", "get", "mine"]);
+        assert!([0, 6].contains(&tried.code), "{tried:?}");
+        (tried.code == 6).then_some(())
+    });
+    robot.run(&["task", "submit", "--", "true"]).must(6);
+    let record = cli.json(&["audit", "ls", "--action", "task.create"]);
+    let entries = record["items"].as_array().unwrap();
+    assert_eq!(entries.len(), 1, "{record}");
+    assert_eq!(entries[0]["actor"]["name"], "robot", "{record}");
+    assert_eq!(entries[0]["object"]["name"], "mine", "{record}");
+    assert_eq!(cli.json(&["audit", "verify"])["isIntact"], true);
 }

@@ -46,7 +46,7 @@ fn impossible_requests_wait_with_the_reason_and_hold_nobody_up() {
         ("node", &["--node", "nowhere"], "nowhere"),
         ("numa", &["--target", "local:99"], "NUMA"),
         ("device", &["--target", "local::7"], "GPU"),
-        ("label", &["-l", "no=such"], "no=such"),
+        ("label", &["-l", "no=such"], "label no is missing"),
         ("kernel", &["--constraint", "kernel >= 999"], "kernel"),
         ("together", &["--together", "nobody"], "nobody"),
     ];
@@ -78,28 +78,34 @@ fn requests_that_contradict_themselves_are_refused_with_every_mistake() {
     let (https, _) = https(&server, &cli);
     let spec = json!({
         "command": ["true"],
-        "mode": "forever",
         "resources": { "cores": 1.5, "exclusive": true, "gpus": { "count": 3, "ids": [0, 0] } },
-        "placement": { "count": 4 },
-        "queue": { "priority": 5000, "retry": { "times": 5000 }, "startWithin": "0s", "nodes": 2 },
+        "queue": { "priority": 5000, "retry": { "times": 5000 }, "startWithin": "0s" },
         "timeout": "0s",
         "env": { "A=B": "x", "HOSTLER_RUN_ID": "mine" },
     });
     let problem = https.post(TASKS, &json!({ "spec": spec }).to_string()).problem(422, "invalid");
     let said = mistakes(&problem);
     for place in [
-        "/spec/mode",
         "/spec/resources/cores",
         "/spec/resources/gpus",
-        "/spec/placement",
         "/spec/queue/priority",
         "/spec/queue/retry/times",
         "/spec/queue/startWithin",
-        "/spec/queue/nodes",
         "/spec/timeout",
         "/spec/env/A=B",
         "/spec/env/HOSTLER_RUN_ID",
     ] {
+        assert!(said.contains(place), "{place} is not in:\n{said}");
+    }
+    let service = json!({
+        "command": ["true"],
+        "mode": "forever",
+        "placement": { "count": 4 },
+        "queue": { "nodes": 2 },
+    });
+    let body = json!({ "spec": service }).to_string();
+    let said = mistakes(&https.post(TASKS, &body).problem(422, "invalid"));
+    for place in ["/spec/mode", "/spec/placement", "/spec/queue/nodes"] {
         assert!(said.contains(place), "{place} is not in:\n{said}");
     }
     for resources in [
