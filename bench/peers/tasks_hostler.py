@@ -116,6 +116,12 @@ class Installation:
 
     def array(self, count):
         self.hostler("task", "submit", "--array", f"1-{count}", "--", "true")
+        # Its tasks are made by and by; until then there may be none that has not ended.
+        path = "/api/v1/projects/default/task-arrays?limit=100"
+        until(
+            lambda: not any(array["unsettled"] for array in self.call("GET", path)["items"]), 300,
+            "every array has ended", pace=PACE_MANY,
+        )
 
     def rate(self, submit, count):
         begun = time.monotonic()
