@@ -15,7 +15,7 @@ use futures::StreamExt;
 use futures::stream::FuturesOrdered;
 use hostler_base::{OnError, Tasks, chain};
 use hostler_model::{Facts, Generation, NodeMetrics, WorkloadSpec};
-use hostler_proto::v1::{self, agent_message, server_message};
+use hostler_proto::v1::{self, agent_message, server_message, stream_open};
 use hostler_proto::{ConvertError, parse_assignment, report_to_message, status_to_message};
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
@@ -307,7 +307,13 @@ impl Session {
                 });
                 self.forward(talk, Forward::StatusAcks(acks.collect())).await
             }
-            server_message::Body::StreamOpen(open) => self.open_stream(talk, open).await,
+            server_message::Body::StreamOpen(open) => {
+                if let Some(stream_open::What::Facts(_)) = open.what {
+                    // The server will have others than those of the hello.
+                    self.facts_told = None;
+                }
+                self.open_stream(talk, open).await
+            }
             server_message::Body::StreamCredit(credit) => {
                 if let Some(stream) = talk.streams.get(&credit.stream_id) {
                     stream.credit.add(credit.bytes);

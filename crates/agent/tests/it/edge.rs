@@ -178,6 +178,13 @@ async fn facts_that_are_as_they_were_are_not_told_twice_over_a_metered_link() {
     let third = server.greeted().await;
     assert!(!third.hello.facts_unchanged, "a server that does not know them is told");
     assert!(third.hello.facts_json.contains("bootId"));
+    welcome(&third).await;
+    let what = Some(v1::stream_open::What::Facts(v1::FactsRequest {}));
+    let open = v1::StreamOpen { stream_id: 1, window: 1 << 16, what };
+    third.say(server_message::Body::StreamOpen(open)).await;
+    third.say(goodbye).await;
+    let fourth = server.greeted().await;
+    assert!(!fourth.hello.facts_unchanged, "what was asked for in between is what a server has");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@
 //! into it.
 //!
 //! On an HTTP/2 connection the end of the answer resets the stream while the caller still writes, and
-//! some (curl before 8) then drop what they had received. So the answer goes out whole, and only its
+//! some (curl 7.88) then drop what they had received. So the answer goes out whole, and only its
 //! end waits until the caller wrote everything, gave up, or took too long.
 
 use std::pin::Pin;
