@@ -9,10 +9,10 @@ ARGS ?=
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help up test build web lint fmt gen docs bench deb test-vm check-arm64
+.PHONY: help up test build web lint fmt gen docs bench deb soak test-vm check-arm64
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: build ## Build and start Hostler here: server, agent, dashboard (Ctrl-C stops it)
 	@exec $(TARGET)/debug/hostler up --data-dir $(DATA) $(ARGS)
@@ -52,6 +52,10 @@ bench: build ## Measure, and compare with what is recorded in bench/
 
 deb: ## Build the Debian package into target/deb (PROFILE=dev: quickly)
 	@scripts/deb
+
+soak: ## Let everything happen to 300 workloads for four minutes (LENGTH=900: for longer)
+	HOSTLER_SOAK_SECONDS=$(or $(LENGTH),240) \
+	  cargo test --locked --package hostler-agent --test it soak -- --nocapture
 
 test-vm: ## Test the package on a Debian machine with systemd, in QEMU (some minutes)
 	@scripts/test-vm
