@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use hostler_manifest::{load_str, to_yaml};
 use hostler_model::{
-    Bytes, CatchUp, Check, Cores, Dependency, DependencyCondition, HealthCheck, Hook, Hooks,
-    HttpCheck, Limits, LogPolicy, Mode, Name, OnUnhealthy, Overlap, PlacementRules, PythonEntry,
-    Resources, RestartOn, RestartPolicy, Schedule, Span, StopPolicy, StopSignal, TcpCheck,
-    WorkloadSpec,
+    Bytes, CatchUp, Check, Cores, Dependency, DependencyCondition, GpuRequest, HealthCheck, Hook,
+    Hooks, HttpCheck, Limits, LogPolicy, Mode, Name, OnUnhealthy, Overlap, PlacementRules,
+    PythonEntry, Resources, RestartOn, RestartPolicy, Schedule, Span, StopPolicy, StopSignal,
+    TcpCheck, WorkloadSpec,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -141,7 +141,13 @@ prop_compose! {
             },
             stop: StopPolicy { signal: StopSignal::Int, grace: Span::from_millis(grace) },
             logs: LogPolicy { max_bytes: log, ..LogPolicy::default() },
-            resources: Resources { cores: Cores::from_millis(factor * 125), memory: log },
+            resources: Resources {
+                cores: Cores::from_millis(factor * 125),
+                memory: log,
+                disk: log,
+                gpus: GpuRequest { count: factor % 3, ..GpuRequest::default() },
+                ..Resources::default()
+            },
             placement: PlacementRules {
                 node: placement.0,
                 selector: placement.1,
