@@ -37,6 +37,67 @@ CREATE INDEX audit_entry_action ON audit_entry USING btree (action, sequence);
 
 CREATE INDEX audit_entry_actor ON audit_entry USING btree (actor_name, sequence);
 
+CREATE TABLE blob (
+    scope text COLLATE "C" NOT NULL,
+    digest bytea NOT NULL,
+    size bigint NOT NULL,
+    kind text NOT NULL,
+    label text NOT NULL,
+    chunk_count bigint NOT NULL,
+    created_by text COLLATE "C",
+    time_created bigint NOT NULL,
+    time_used bigint NOT NULL,
+    CONSTRAINT blob_pkey PRIMARY KEY (scope, digest)
+);
+
+CREATE INDEX blob_newest ON blob USING btree (scope, time_created, digest);
+
+CREATE INDEX blob_used ON blob USING btree (time_used);
+
+CREATE TABLE blob_chunk (
+    scope text COLLATE "C" NOT NULL,
+    blob bytea NOT NULL,
+    number bigint NOT NULL,
+    digest bytea NOT NULL,
+    size bigint NOT NULL,
+    CONSTRAINT blob_chunk_pkey PRIMARY KEY (scope, blob, number)
+);
+
+CREATE INDEX blob_chunk_digest ON blob_chunk USING btree (scope, digest);
+
+CREATE TABLE blob_grant (
+    id text COLLATE "C" NOT NULL,
+    node_id text COLLATE "C" NOT NULL,
+    kind text NOT NULL,
+    time_expires bigint NOT NULL,
+    CONSTRAINT blob_grant_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX blob_grant_expires ON blob_grant USING btree (time_expires);
+
+CREATE TABLE blob_use (
+    scope text COLLATE "C" NOT NULL,
+    digest bytea NOT NULL,
+    holder text COLLATE "C" NOT NULL,
+    CONSTRAINT blob_use_pkey PRIMARY KEY (scope, digest, holder)
+);
+
+CREATE INDEX blob_use_holder ON blob_use USING btree (holder);
+
+CREATE TABLE chunk (
+    scope text COLLATE "C" NOT NULL,
+    digest bytea NOT NULL,
+    size bigint NOT NULL,
+    packed bytea NOT NULL,
+    packed_size bigint NOT NULL,
+    time_used bigint NOT NULL,
+    CONSTRAINT chunk_pkey PRIMARY KEY (scope, digest)
+);
+
+CREATE INDEX chunk_size ON chunk USING btree (packed_size);
+
+CREATE INDEX chunk_used ON chunk USING btree (time_used);
+
 CREATE TABLE event (
     sequence bigint NOT NULL,
     kind text NOT NULL,
@@ -69,6 +130,27 @@ CREATE TABLE idempotency_key (
 );
 
 CREATE INDEX idempotency_key_time ON idempotency_key USING btree (time_created);
+
+CREATE TABLE image (
+    id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    digest bytea NOT NULL,
+    size bigint NOT NULL,
+    origin text NOT NULL,
+    created_by text NOT NULL,
+    time_created bigint NOT NULL,
+    CONSTRAINT image_name_version_key UNIQUE (name, version),
+    CONSTRAINT image_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX image_digest ON image USING btree (digest);
+
+CREATE TABLE image_name (
+    name text COLLATE "C" NOT NULL,
+    version_last bigint NOT NULL,
+    CONSTRAINT image_name_pkey PRIMARY KEY (name)
+);
 
 CREATE TABLE join_token (
     id text COLLATE "C" NOT NULL,
@@ -276,6 +358,23 @@ CREATE INDEX run_placement ON run USING btree (placement_id);
 
 CREATE INDEX run_workload ON run USING btree (workload_id, id);
 
+CREATE TABLE run_output (
+    run_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    workload_id text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL,
+    kind text NOT NULL,
+    digest bytea,
+    size bigint NOT NULL,
+    words text NOT NULL,
+    time_created bigint NOT NULL,
+    CONSTRAINT run_output_pkey PRIMARY KEY (run_id, name)
+);
+
+CREATE INDEX run_output_digest ON run_output USING btree (scope, digest);
+
+CREATE INDEX run_output_workload ON run_output USING btree (workload_id, run_id, name);
+
 CREATE TABLE schema_version (
     id text NOT NULL,
     version bigint NOT NULL,
@@ -391,6 +490,7 @@ CREATE TABLE workload (
     kind text NOT NULL,
     revision bigint NOT NULL,
     priority bigint NOT NULL,
+    class bigint NOT NULL,
     array_id text COLLATE "C",
     array_index bigint,
     attempts bigint NOT NULL,
@@ -403,6 +503,8 @@ CREATE TABLE workload (
 
 CREATE INDEX workload_array ON workload USING btree (array_id, array_index) WHERE (array_id IS NOT NULL);
 
+CREATE INDEX workload_delayed ON workload USING btree (time_ready) WHERE ((state = 'pending'::text) AND (time_ready > time_created));
+
 CREATE INDEX workload_ended ON workload USING btree (time_ended, id);
 
 CREATE INDEX workload_give_up ON workload USING btree (time_give_up, id) WHERE ((state = 'pending'::text) AND (time_give_up IS NOT NULL));
@@ -411,7 +513,7 @@ CREATE INDEX workload_placed ON workload USING btree (priority) WHERE (state = A
 
 CREATE INDEX workload_project ON workload USING btree (project_id, id);
 
-CREATE INDEX workload_queue ON workload USING btree (project_id, priority DESC, id, time_ready) WHERE (state = 'pending'::text);
+CREATE INDEX workload_queue ON workload USING btree (project_id, priority DESC, id, time_ready, class, array_id) WHERE (state = 'pending'::text);
 
 CREATE INDEX workload_service ON workload USING btree (project_id, name) WHERE (kind = 'service'::text);
 

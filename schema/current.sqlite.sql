@@ -36,6 +36,66 @@ CREATE INDEX audit_entry_action ON audit_entry (action, sequence);
 
 CREATE INDEX audit_entry_actor ON audit_entry (actor_name, sequence);
 
+CREATE TABLE blob (
+    scope TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    size INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    label TEXT NOT NULL,
+    chunk_count INTEGER NOT NULL,
+    created_by TEXT,
+    time_created INTEGER NOT NULL,
+    time_used INTEGER NOT NULL,
+    PRIMARY KEY (scope, digest)
+) STRICT;
+
+CREATE INDEX blob_newest ON blob (scope, time_created, digest);
+
+CREATE INDEX blob_used ON blob (time_used);
+
+CREATE TABLE blob_chunk (
+    scope TEXT NOT NULL,
+    blob BLOB NOT NULL,
+    number INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    size INTEGER NOT NULL,
+    PRIMARY KEY (scope, blob, number)
+) STRICT;
+
+CREATE INDEX blob_chunk_digest ON blob_chunk (scope, digest);
+
+CREATE TABLE blob_grant (
+    id TEXT NOT NULL PRIMARY KEY,
+    node_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    time_expires INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX blob_grant_expires ON blob_grant (time_expires);
+
+CREATE TABLE blob_use (
+    scope TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    holder TEXT NOT NULL,
+    PRIMARY KEY (scope, digest, holder)
+) STRICT;
+
+CREATE INDEX blob_use_holder ON blob_use (holder);
+
+CREATE TABLE chunk (
+    scope TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    size INTEGER NOT NULL,
+    packed BLOB NOT NULL,
+    packed_size INTEGER NOT NULL,
+    time_used INTEGER NOT NULL,
+    PRIMARY KEY (scope, digest)
+) STRICT;
+
+CREATE INDEX chunk_size ON chunk (packed_size);
+
+CREATE INDEX chunk_used ON chunk (time_used);
+
 CREATE TABLE event (
     sequence INTEGER NOT NULL PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -67,6 +127,25 @@ CREATE TABLE idempotency_key (
 ) STRICT;
 
 CREATE INDEX idempotency_key_time ON idempotency_key (time_created);
+
+CREATE TABLE image (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    size INTEGER NOT NULL,
+    origin TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    UNIQUE (name, version)
+) STRICT;
+
+CREATE INDEX image_digest ON image (digest);
+
+CREATE TABLE image_name (
+    name TEXT NOT NULL PRIMARY KEY,
+    version_last INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE join_token (
     id TEXT NOT NULL PRIMARY KEY,
@@ -249,6 +328,23 @@ CREATE INDEX run_placement ON run (placement_id);
 
 CREATE INDEX run_workload ON run (workload_id, id);
 
+CREATE TABLE run_output (
+    run_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    workload_id TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    digest BLOB,
+    size INTEGER NOT NULL,
+    words TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    PRIMARY KEY (run_id, name)
+) STRICT;
+
+CREATE INDEX run_output_digest ON run_output (scope, digest);
+
+CREATE INDEX run_output_workload ON run_output (workload_id, run_id, name);
+
 CREATE TABLE schema_version (
     id TEXT NOT NULL PRIMARY KEY,
     version BIGINT NOT NULL,
@@ -347,11 +443,13 @@ CREATE TABLE workload (
     created_by TEXT NOT NULL,
     time_created INTEGER NOT NULL,
     time_modified INTEGER NOT NULL,
-    time_ended INTEGER, kind TEXT NOT NULL DEFAULT 'task', revision INTEGER NOT NULL DEFAULT 0, priority INTEGER NOT NULL DEFAULT 0, array_id TEXT, array_index INTEGER, attempts INTEGER NOT NULL DEFAULT 0, time_ready INTEGER, time_give_up INTEGER,
+    time_ended INTEGER, kind TEXT NOT NULL DEFAULT 'task', revision INTEGER NOT NULL DEFAULT 0, priority INTEGER NOT NULL DEFAULT 0, class INTEGER NOT NULL DEFAULT 0, array_id TEXT, array_index INTEGER, attempts INTEGER NOT NULL DEFAULT 0, time_ready INTEGER, time_give_up INTEGER,
     UNIQUE (project_id, name)
 ) STRICT;
 
 CREATE INDEX workload_array ON workload (array_id, array_index) WHERE array_id IS NOT NULL;
+
+CREATE INDEX workload_delayed ON workload (time_ready) WHERE state = 'pending' AND time_ready > time_created;
 
 CREATE INDEX workload_ended ON workload (time_ended, id);
 
@@ -361,7 +459,7 @@ CREATE INDEX workload_placed ON workload (priority) WHERE state IN ('assigning',
 
 CREATE INDEX workload_project ON workload (project_id, id);
 
-CREATE INDEX workload_queue ON workload (project_id, priority DESC, id, time_ready) WHERE state = 'pending';
+CREATE INDEX workload_queue ON workload (project_id, priority DESC, id, time_ready, class, array_id) WHERE state = 'pending';
 
 CREATE INDEX workload_service ON workload (project_id, name) WHERE kind = 'service';
 

@@ -2,8 +2,16 @@
 
 use std::fmt::Write as _;
 
-/// Where the numbers of a whole run are kept, from the root of the project.
-pub const RESULTS: &str = "bench/results/foundation.md";
+/// Numbers that are kept together.
+pub struct Document {
+    pub title: &'static str,
+    /// What writes it.
+    pub command: &'static str,
+    /// From the root of the project.
+    pub path: &'static str,
+    /// What is measured for it.
+    pub names: &'static [&'static str],
+}
 
 /// One number.
 pub struct Figure {
@@ -85,7 +93,8 @@ impl Figures {
     }
 
     /// The file of results.
-    pub fn document(&self, machine: &str) -> String {
+    pub fn document(&self, of: &Document, machine: &str) -> String {
+        let Document { title, command, .. } = of;
         let parts: Vec<String> = self.sections.iter().map(Section::markdown).collect();
         let missed = self.misses().len();
         let verdict = match missed {
@@ -93,7 +102,7 @@ impl Figures {
             _ => format!("**{missed} of the targets were missed.**"),
         };
         format!(
-            "# Foundation: measured\n\nWritten by `bench/run`; see `bench/src/main.rs` for what the numbers mean. {verdict}\n\n{machine}\n{}",
+            "# {title}: measured\n\nWritten by `{command}`; see `bench/src/main.rs` for what the numbers mean. {verdict}\n\n{machine}\n{}",
             parts.join("\n")
         )
     }
@@ -142,7 +151,9 @@ mod tests {
         section.judge("weight", "3", "at most 4", true);
         let figures = Figures { sections: vec![section] };
         assert_eq!(figures.misses().len(), 1);
-        let text = figures.document("a machine\n");
+        let of = Document { title: "All", command: "this", path: "", names: &[] };
+        let text = figures.document(&of, "a machine\n");
+        assert!(text.starts_with("# All: measured\n\nWritten by `this`"), "{text}");
         assert!(text.contains("| speed | 3 | at least 4: **missed** |"), "{text}");
         assert!(text.contains("1 of the targets"), "{text}");
     }

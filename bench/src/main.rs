@@ -3,7 +3,7 @@
 //! Every measurement starts `hostler` as processes of their own in a temporary directory, on loopback
 //! and on ports that the kernel chooses, and speaks with it as its users and agents do: over the REST
 //! API with `hostler-client`, and over the agents' protocol with certificates that were really issued.
-//! Nothing is measured inside the binary but what its own `/metrics` say. Only `placement` is measured
+//! Nothing is measured inside the binary but what it says of itself. Only `placement` is measured
 //! as a library, because it is a pure function and its time is what counts.
 //!
 //! 1. A measurement checks what it measures: tasks that did not all end well, or records that do not
@@ -21,6 +21,7 @@ mod latency;
 mod machine;
 mod placement;
 mod proc;
+mod queue;
 mod rig;
 mod throughput;
 mod weight;
@@ -33,9 +34,24 @@ use anyhow::{Context as _, bail};
 use hostler_base::{Clock, chain};
 use tokio::signal::unix::{SignalKind, signal};
 
-use figures::{Figures, RESULTS};
+use figures::{Document, Figures};
 
-const NAMES: &[&str] = &["floor", "throughput", "latency", "memory", "fleet", "placement"];
+const DOCUMENTS: [Document; 2] = [
+    Document {
+        title: "Foundation",
+        command: "bench/run",
+        path: "bench/results/foundation.md",
+        names: &["floor", "throughput", "latency", "memory", "fleet"],
+    },
+    Document {
+        title: "Placement",
+        command: "bench/placement",
+        path: "bench/results/placement.md",
+        names: &["placement", "queue"],
+    },
+];
+/// Asks for everything of the second document.
+const PLACEMENT: &str = "--placement";
 /// How long to wait for a quiet machine before numbers that are written down.
 const QUIET_DEADLINE: Duration = Duration::from_secs(180);
 
@@ -61,32 +77,46 @@ fn main() -> ExitCode {
 }
 
 async fn measure(names: Vec<String>) -> anyhow::Result<()> {
-    if let Some(unknown) = names.iter().find(|name| !NAMES.contains(&name.as_str())) {
-        bail!("there is no measurement `{unknown}`; there are {}", NAMES.join(", "));
+    let [foundation, placement] = &DOCUMENTS;
+    let all: Vec<&str> = DOCUMENTS.iter().flat_map(|document| document.names).copied().collect();
+    let document = match names.as_slice() {
+        [] => Some(foundation),
+        [one] if one == PLACEMENT => Some(placement),
+        _ => None,
+    };
+    if document.is_none()
+        && let Some(unknown) = names.iter().find(|name| !all.contains(&name.as_str()))
+    {
+        bail!("there is no measurement `{unknown}`; there are {}", all.join(", "));
     }
-    let binary = binary()?;
+    let wanted = |name: &&str| match document {
+        Some(document) => document.names.contains(name),
+        None => names.iter().any(|wanted| wanted == name),
+    };
     let clock = Clock::system();
-    let patience = if names.is_empty() { QUIET_DEADLINE } else { Duration::ZERO };
+    let patience = if document.is_some() { QUIET_DEADLINE } else { Duration::ZERO };
     let busy = machine::wait_until_quiet(patience).await?;
     let mut figures = Figures::default();
-    for name in NAMES.iter().filter(|name| names.is_empty() || names.iter().any(|n| n == *name)) {
+    for name in all.iter().copied().filter(wanted) {
         say(&format!("==> {name}"));
-        let section = match *name {
+        let section = match name {
             "floor" => floor::measure().await,
-            "throughput" => Box::pin(throughput::measure(&binary)).await,
-            "latency" => Box::pin(latency::measure(&binary)).await,
-            "memory" => Box::pin(weight::measure(&binary)).await,
-            "fleet" => Box::pin(fleet::measure(&binary)).await,
+            "throughput" => Box::pin(throughput::measure(&binary()?)).await,
+            "latency" => Box::pin(latency::measure(&binary()?)).await,
+            "memory" => Box::pin(weight::measure(&binary()?)).await,
+            "fleet" => Box::pin(fleet::measure(&binary()?)).await,
+            "queue" => Box::pin(queue::measure(&binary()?)).await,
             _ => placement::measure().await,
         };
         let section = section.with_context(|| format!("measuring {name}"))?;
         say(&section.plain());
         figures.sections.push(section);
     }
-    if names.is_empty() {
-        let text = figures.document(&machine::describe(clock.now(), busy)?);
-        std::fs::write(RESULTS, text).with_context(|| format!("writing {RESULTS}"))?;
-        say(&format!("written to {RESULTS}"));
+    if let Some(document) = document {
+        let text = figures.document(document, &machine::describe(clock.now(), busy)?);
+        let path = document.path;
+        std::fs::write(path, text).with_context(|| format!("writing {path}"))?;
+        say(&format!("written to {path}"));
     }
     for miss in figures.misses() {
         say(&format!("MISSED: {miss}"));

@@ -32,6 +32,7 @@ export async function walk(base, credential, folder) {
     await seeNode(page, shot);
     await runTask(page, shot);
     await runArray(page, shot);
+    await seeImages(page, shot);
     await seeAccounts(page, shot);
     await keepWorkload(page, shot);
     await leave(page, shot);
@@ -125,6 +126,13 @@ async function runArray(page, shot) {
     .getByText(/^weight/)
     .waitFor();
   await shot("queue");
+}
+
+async function seeImages(page, shot) {
+  await page.getByRole("link", { name: "Images", exact: true }).click();
+  await page.getByRole("heading", { name: "Images", exact: true }).waitFor();
+  await page.getByText(/\d+ versions?$/).waitFor();
+  await shot("images");
 }
 
 async function seeAccounts(page, shot) {

@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { seedNodes, uuid7 } from "./mock-content.mjs";
 import { ARRAY_ROUTES, beatArrays } from "./mock-arrays.mjs";
+import { IMAGE_ROUTES } from "./mock-images.mjs";
 import { TASK_ROUTES } from "./mock-tasks.mjs";
 import {
   beat,
@@ -200,6 +201,7 @@ const ROUTES = [
   ...WORKLOAD_ROUTES,
   ...TASK_ROUTES,
   ...ARRAY_ROUTES,
+  ...IMAGE_ROUTES,
   [
     "GET",
     /^\/version$/,

@@ -200,12 +200,14 @@ async fn start(
             Some(http::listen(config).await.map_err(failed)?)
         }
     };
+    let engine = Arc::from(config.containers.socket.as_path());
     let runner_config = runner::Config {
         executor: config.executor_program,
         executor_args: config.executor_args,
         data_dir: data_dir.clone(),
         output: output::Limits::default(),
         containers: config.containers,
+        content_cache: config.content_cache,
     };
     let tally = Arc::new(Tally::open(&data_dir, config.write_budget, clock.clone()));
     let (runner, exits) = Runner::start(runner_config).await?;
@@ -281,6 +283,7 @@ async fn start(
     let session_tasks = shutdown.tasks(Phase::Sessions);
     let directory = match source {
         Source::Server(identity) => {
+            runner.blobs().reach().lost();
             let looked = looked_around(supervisor.clone());
             session_tasks.spawn_until_cancelled("board", OnError::Log, async move {
                 looked.await;
@@ -296,7 +299,7 @@ async fn start(
                 runner: runner.clone(),
                 status: status.clone(),
                 boot_id,
-                looker: Looker { devices, is_metered: config.is_metered },
+                looker: Looker { devices, engine, is_metered: config.is_metered },
                 tally: tally.clone(),
             });
             session_tasks.spawn("session", OnError::Shutdown, session.run());

@@ -44,6 +44,8 @@ pub struct AgentConfig {
     pub http: Option<HttpConfig>,
     /// What the node's container engine may be used for.
     pub containers: ContainerConfig,
+    /// How much content (images, files of tasks) is kept for the next time.
+    pub content_cache: Bytes,
     /// The most that agent and shims should write to disk in a day.
     pub write_budget: Option<Bytes>,
     /// The link to the servers is paid for by what it carries.
@@ -70,6 +72,7 @@ impl AgentConfig {
             standalone: None,
             http: None,
             containers: ContainerConfig::default(),
+            content_cache: crate::runner::CONTENT_CACHE,
             write_budget: None,
             is_metered: false,
             simulated_gpus: None,

@@ -23,6 +23,10 @@ pub mod container;
 pub mod output;
 pub mod runner;
 
+pub mod blobs;
+mod files;
+mod images;
+
 pub mod health;
 
 mod config;

@@ -6,7 +6,8 @@
 //! | `ctl.sock` | shim | where another agent attaches, once the first one is gone |
 //! | `started.json` | shim, or its child | from here on the program or its first hook may have executed; absent: neither ever has |
 //! | `out.000001`… | shim | output; packed as `out.000001.gz` by the agent once closed, see `output` |
-//! | `work/` | child | working directory, when the spec names none |
+//! | `work/` | child, or agent | working directory, when the spec names none |
+//! | `outputs.json` | agent | the server has what the run left; see `files` |
 //! | `exit.json` | shim | how it ended; written once, never changed |
 //! | `container.…` | keeper | how its container stands, when it has one; see `container` |
 //!
@@ -29,6 +30,7 @@ use rustix::fs::{Access, AtFlags, FlockOperation, Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
 use crate::container::{Plan, Process};
+use crate::files::Files;
 use crate::proc;
 
 pub const RUNS: &str = "runs";
@@ -37,6 +39,11 @@ pub const STARTED: &str = "started.json";
 pub const EXIT: &str = "exit.json";
 pub const SOCKET: &str = "ctl.sock";
 pub const WORK: &str = "work";
+
+/// The working directory of a run that names none.
+pub fn work_of(data_dir: &Path, run_id: RunId) -> std::path::PathBuf {
+    data_dir.join(RUNS).join(run_id.to_string()).join(WORK)
+}
 
 /// Where a file is written before it gets its name. What lies there means nothing.
 pub fn temporary(name: &str) -> String {
@@ -71,6 +78,9 @@ pub struct Request {
     pub reservation: Reservation,
     /// The agent's own user, for when no other is asked for.
     pub login: Login,
+    /// What it finds in its working directory, and what of it is kept.
+    #[serde(default, skip_serializing_if = "Files::is_none")]
+    pub files: Files,
     /// The container whose keeper is started in place of a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<Plan>,

@@ -42,6 +42,8 @@ pub enum Stream {
     Lines,
     /// Plain text.
     Text,
+    /// Bytes as they are.
+    Raw,
 }
 
 pub trait Endpoint: Send + Sync + 'static {
@@ -58,6 +60,8 @@ pub trait Endpoint: Send + Sync + 'static {
     const ERRORS: &'static [Code];
     const IF_MATCH: IfMatch;
     const STREAM: Stream;
+    /// The request's body is not JSON but bytes as they are, at most so many.
+    const RAW_BODY: Option<usize>;
     type Path: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
     type Query: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
     type Body: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static;
@@ -78,7 +82,8 @@ macro_rules! endpoints {
         #[doc = $doc:literal]
         $name:ident = $id:literal $method:ident $path:literal, $access:expr, $status:literal
         $(, path: $p:ty)? $(, query: $q:ty)? $(, body: $b:ty)? $(, reply: $r:ty)?
-        $(, errors: [$($code:ident),*])? $(, if_match: $im:ident)? $(, stream: $stream:ident)?;
+        $(, errors: [$($code:ident),*])? $(, if_match: $im:ident)? $(, stream: $stream:ident)?
+        $(, raw_body: $raw:expr)?;
     )+) => {
         $(
             #[doc = $doc]
@@ -94,6 +99,7 @@ macro_rules! endpoints {
                 const ERRORS: &'static [hostler_model::Code] = &[$($(hostler_model::Code::$code),*)?];
                 const IF_MATCH: $crate::IfMatch = $crate::endpoints!(@if_match $($im)?);
                 const STREAM: $crate::Stream = $crate::endpoints!(@stream $($stream)?);
+                const RAW_BODY: Option<usize> = $crate::endpoints!(@raw $($raw)?);
                 type Path = $crate::endpoints!(@type $($p)?);
                 type Query = $crate::endpoints!(@type $($q)?);
                 type Body = $crate::endpoints!(@type $($b)?);
@@ -109,6 +115,8 @@ macro_rules! endpoints {
     (@type $t:ty) => { $t };
     (@if_match) => { $crate::IfMatch::Never };
     (@if_match $i:ident) => { $crate::IfMatch::$i };
+    (@raw) => { None };
+    (@raw $max:expr) => { Some($max) };
     (@stream) => { $crate::Stream::None };
     (@stream $s:ident) => { $crate::Stream::$s };
 }
@@ -126,6 +134,7 @@ pub struct Described {
     pub errors: &'static [Code],
     pub if_match: IfMatch,
     pub stream: Stream,
+    pub raw_body: Option<usize>,
     pub path_schema: SchemaOf,
     pub query_schema: SchemaOf,
     pub body_schema: Option<SchemaOf>,
@@ -148,6 +157,7 @@ impl Described {
             errors: E::ERRORS,
             if_match: E::IF_MATCH,
             stream: E::STREAM,
+            raw_body: E::RAW_BODY,
             path_schema: |g| g.subschema_for::<E::Path>(),
             query_schema: |g| g.subschema_for::<E::Query>(),
             body_schema: present::<E::Body>(),

@@ -5,6 +5,8 @@ mod common;
 mod endpoint;
 pub mod openapi;
 
+pub mod blob;
+pub mod image;
 pub mod node;
 pub mod operation;
 pub mod project;
@@ -25,15 +27,17 @@ pub use endpoint::{Access, Described, Endpoint, IfMatch, Nothing, SchemaOf, Stre
 /// Every endpoint there is.
 pub fn all() -> Vec<Described> {
     let mut endpoints = Vec::new();
-    let modules: [fn(&mut dyn Visitor); 10] = [
+    let modules: [fn(&mut dyn Visitor); 12] = [
         system::visit,
         session::visit,
         user::visit,
         token::visit,
         project::visit,
         node::visit,
+        image::visit,
         task::visit,
         workload::visit,
+        blob::visit,
         operation::visit,
         record::visit,
     ];

@@ -38,7 +38,7 @@ pub fn codes_of(endpoint: &Described) -> Vec<Code> {
     if matches!(endpoint.access, Access::Project(_)) {
         codes.push(Code::NotFound);
     }
-    if endpoint.body_schema.is_some() {
+    if endpoint.body_schema.is_some() || endpoint.raw_body.is_some() {
         codes.extend([Code::Invalid, Code::TooLarge, Code::UnsupportedMediaType]);
     }
     if endpoint.if_match != IfMatch::Never {
@@ -118,6 +118,9 @@ fn operation(endpoint: &Described, generator: &mut SchemaGenerator, problem: &Sc
     if let Some(body) = endpoint.body_schema {
         operation["requestBody"] = json!({ "required": true, "content": { "application/json": { "schema": body(generator) } } });
     }
+    if let Some(max) = endpoint.raw_body {
+        operation["requestBody"] = json!({ "required": true, "content": { "application/octet-stream": { "schema": { "type": "string", "format": "binary", "maxLength": max } } } });
+    }
     operation["responses"] = responses(endpoint, generator, problem);
     operation
 }
@@ -136,8 +139,11 @@ fn responses(endpoint: &Described, generator: &mut SchemaGenerator, problem: &Sc
                 json!({ "application/x-ndjson": { "schema": { "type": "string", "description": "One JSON document a line." } } })
             }
             Stream::Text => json!({ "text/plain": { "schema": { "type": "string" } } }),
+            Stream::Raw => raw(),
         };
         success["content"] = content;
+    } else if endpoint.stream == Stream::Raw {
+        success["content"] = raw();
     }
     responses.insert(endpoint.status.to_string(), success);
     if endpoint.name == "readyz" {
@@ -160,6 +166,10 @@ fn responses(endpoint: &Described, generator: &mut SchemaGenerator, problem: &Sc
     }
     responses.sort_keys();
     Value::Object(responses)
+}
+
+fn raw() -> Value {
+    json!({ "application/octet-stream": { "schema": { "type": "string", "format": "binary" } } })
 }
 
 fn parameters(schema: &Schema, generator: &SchemaGenerator, place: &str) -> Vec<Value> {

@@ -54,7 +54,7 @@ crate::endpoints! { "tasks"
         reply: QueueView, errors: [];
     /// What tasks used: core-hours, GPU-hours and waits, by project and user.
     AccountReport = "account_report" GET "/api/v1/accounts", Access::LoggedIn, 200,
-        query: AccountQuery, reply: Listing<AccountView>, errors: [];
+        query: AccountQuery, reply: Listing<AccountView>, errors: [NotFound, Invalid];
     /// Remove a task that has ended from the records.
     TaskRemove = "task_remove" DELETE "/api/v1/projects/{project}/tasks/{task}", Access::Project(Role::User), 204,
         path: TaskPath, errors: [NotFound, Conflict];

@@ -9,6 +9,7 @@
 //!    conditional writes make that harmless.
 //! 3. The period is counted from the end of a pass, with ±10 % of jitter, so slow passes are delayed
 //!    and never burst, and servers drift apart.
+//!    A pass that knows when something is due earlier says so ([`Pass::due_at`]), and the next begins then.
 //! 4. No retries inside a pass: an error is kept in the status and the next pass tries again. A pass
 //!    that filled its batch says so ([`Pass::again`]) and runs again at once, unless it failed.
 //! 5. A panic is caught, logged as ERROR, counted, and the reconciler runs again after a backoff. It
@@ -51,23 +52,33 @@ pub struct Pass<R> {
     pub report: R,
     /// The batch was full: there is more to do right now.
     pub again: bool,
+    /// There will be something to do at this time, should the period not be over before.
+    pub due: Option<Timestamp>,
     /// What went wrong, with its causes. What was done before it stays done and is in the report.
     pub error: Option<String>,
 }
 
 impl<R> Pass<R> {
     pub fn done(report: R) -> Pass<R> {
-        Pass { report, again: false, error: None }
+        Pass { report, again: false, due: None, error: None }
     }
 
     pub fn failed(report: R, error: &(dyn std::error::Error + 'static)) -> Pass<R> {
-        Pass { report, again: false, error: Some(crate::chain::chain(error).to_string()) }
+        let error = Some(crate::chain::chain(error).to_string());
+        Pass { report, again: false, due: None, error }
     }
 
     /// Asks for another pass at once when `is_full`.
     #[must_use]
     pub fn again_if(mut self, is_full: bool) -> Pass<R> {
         self.again = is_full;
+        self
+    }
+
+    /// Says when the next pass is to begin at the latest.
+    #[must_use]
+    pub fn due_at(mut self, due: Option<Timestamp>) -> Pass<R> {
+        self.due = due;
         self
     }
 }
@@ -184,6 +195,8 @@ const PANIC_BACKOFF_MAX: Duration = Duration::from_secs(60);
 /// This long without a panic, and the backoff starts over.
 const PANIC_FORGOTTEN_AFTER: Duration = Duration::from_mins(10);
 const JITTER: f64 = 0.1;
+/// What is due already waits this long: a pass that could not deal with it must not spin.
+const REST_MIN: Duration = Duration::from_millis(5);
 
 impl Driver {
     /// `tasks` is the group of the phase in which reconcilers stop.
@@ -279,7 +292,8 @@ struct Lane<R> {
 
 enum Next {
     AtOnce,
-    Period,
+    /// When the period is over or so much time has passed, whichever is sooner.
+    Period(Option<Duration>),
     After(Duration),
 }
 
@@ -305,8 +319,9 @@ impl<R: Reconciler> Lane<R> {
     async fn rest(&mut self, next: Next) {
         match next {
             Next::AtOnce => tokio::task::yield_now().await,
-            Next::Period => {
-                let sleep = self.clock.sleep(jittered(self.period, rand::random::<f64>()));
+            Next::Period(due) => {
+                let period = jittered(self.period, rand::random::<f64>());
+                let sleep = self.clock.sleep(due.map_or(period, |due| period.min(due)));
                 tokio::select! {
                     () = sleep => {}
                     () = self.waker.woken() => {}
@@ -347,7 +362,13 @@ impl<R: Reconciler> Lane<R> {
         }
         status.error_last = pass.error;
         let is_ok = status.error_last.is_none();
-        let next = if pass.again && is_ok { Next::AtOnce } else { Next::Period };
+        let next = match (is_ok, pass.again, pass.due) {
+            (true, true, _) => Next::AtOnce,
+            (true, false, Some(due)) => {
+                Next::Period(Some(due.since(self.clock.now()).max(REST_MIN)))
+            }
+            _ => Next::Period(None),
+        };
         let kind = if is_ok { PassOutcome::Ok } else { PassOutcome::Error };
         (next, kind)
     }

@@ -9,6 +9,7 @@ use clap::{Command, Parser, ValueHint};
 use clap_complete::engine::{ArgValueCompleter, CompletionCandidate};
 use clap_complete::env::{Bash, CompleteEnv, EnvCompleter, Fish, Zsh};
 use futures::TryStreamExt;
+use hostler_api::image::{ImageList, ImageListQuery};
 use hostler_api::node::{NodeList, NodeListQuery};
 use hostler_api::project::ProjectList;
 use hostler_api::task::{ArrayList, ArrayListQuery, TaskList, TaskListQuery};
@@ -60,6 +61,7 @@ fn named(command: Command) -> Command {
             Some("TASK" | "TASK|CODE") => arg.add(ArgValueCompleter::new(tasks)),
             Some("ARRAY") => arg.add(ArgValueCompleter::new(arrays)),
             Some("WORKLOAD") => arg.add(ArgValueCompleter::new(workloads)),
+            Some("IMAGE") => arg.add(ArgValueCompleter::new(images)),
             Some("NODE") => arg.add(ArgValueCompleter::new(nodes)),
             Some("PROJECT") => arg.add(ArgValueCompleter::new(projects)),
             Some("USER") => arg.add(ArgValueCompleter::new(users)),
@@ -70,6 +72,11 @@ fn named(command: Command) -> Command {
             _ => arg,
         }
     })
+}
+
+fn images(current: &OsStr) -> Vec<CompletionCandidate> {
+    let query = ImageListQuery { limit: Some(PAGE), ..ImageListQuery::default() };
+    names::<ImageList, _>(current, |_| Nothing {}, query)
 }
 
 fn tasks(current: &OsStr) -> Vec<CompletionCandidate> {

@@ -92,7 +92,7 @@ impl Code {
             Error::Unreachable { .. } | Error::Timeout { .. } => Code::Unreachable,
             Error::Untrusted { .. } => Code::Denied,
             Error::Address { .. } => Code::Usage,
-            Error::Unexpected { .. } | Error::Setup(_) => Code::Failure,
+            Error::Unexpected { .. } | Error::Setup(_) | Error::Local(_) => Code::Failure,
         }
     }
 }

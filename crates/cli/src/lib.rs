@@ -101,8 +101,9 @@ pub fn parse() -> Result<Invocation, ExitCode> {
 pub fn parse_from(
     args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> Result<Invocation, clap::Error> {
+    let words = args::outputs_as_kept(args.into_iter().map(Into::into).collect());
     let mut tree = command_tree();
-    let matches = tree.try_get_matches_from_mut(args)?;
+    let matches = tree.try_get_matches_from_mut(words)?;
     let Cli { globals, command } =
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tree))?;
     Ok(match command {

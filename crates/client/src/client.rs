@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use hostler_api::{Endpoint, IDEMPOTENCY_KEY, Problem, Stream};
 use hostler_model::Generation;
 use hostler_trust::{AuthorityCertificate, SecretString};
@@ -124,6 +125,17 @@ impl Client {
         self.perform::<E>(Parts::of::<E>(path, query, body)?, None).await.map(|answer| answer.reply)
     }
 
+    /// Sends bytes as they are.
+    pub async fn call_raw<E: Endpoint>(
+        &self,
+        path: &E::Path,
+        query: &E::Query,
+        body: Bytes,
+    ) -> Result<E::Reply, Error> {
+        let parts = Parts::raw::<E>(path, query, body)?;
+        self.perform::<E>(parts, None).await.map(|answer| answer.reply)
+    }
+
     /// A change that only holds for the generation that was looked at.
     pub async fn call_if_match<E: Endpoint>(
         &self,
@@ -214,7 +226,11 @@ impl Client {
             request = request.header(IF_MATCH, format!("\"{generation}\""));
         }
         if let Some(body) = &parts.body {
-            request = request.header(CONTENT_TYPE, "application/json").body(body.clone());
+            let kind = match E::RAW_BODY {
+                Some(_) => "application/octet-stream",
+                None => "application/json",
+            };
+            request = request.header(CONTENT_TYPE, kind).body(body.clone());
         }
         let response = request.send().await.map_err(|error| {
             let reached = if error.is_connect() { Reached::Nothing } else { Reached::Sent };
@@ -255,10 +271,10 @@ impl Client {
     fn decode<E: Endpoint>(&self, bytes: &[u8]) -> Result<E::Reply, Error> {
         let read = match E::STREAM {
             Stream::Text => serde_json::from_value(String::from_utf8_lossy(bytes).into()),
-            Stream::None | Stream::Watch | Stream::Lines if bytes.is_empty() => {
-                serde_json::from_slice(b"{}")
+            _ if bytes.is_empty() => serde_json::from_slice(b"{}"),
+            Stream::None | Stream::Watch | Stream::Lines | Stream::Raw => {
+                serde_json::from_slice(bytes)
             }
-            Stream::None | Stream::Watch | Stream::Lines => serde_json::from_slice(bytes),
         };
         read.map_err(|error| Error::Unexpected {
             address: self.shared.address.clone(),

@@ -38,6 +38,8 @@ pub enum Error {
     Address { address: String },
     #[error("the client cannot be set up")]
     Setup(#[source] Source),
+    #[error("the content cannot be read or written here")]
+    Local(#[source] std::io::Error),
 }
 
 impl Error {
@@ -50,7 +52,8 @@ impl Error {
             | Error::Timeout { .. }
             | Error::Unexpected { .. }
             | Error::Address { .. }
-            | Error::Setup(_) => None,
+            | Error::Setup(_)
+            | Error::Local(_) => None,
         }
     }
 
@@ -74,6 +77,7 @@ impl Error {
             }
             Error::Address { .. } => "give the address of a server, as `hostler up` printed it",
             Error::Setup(_) => "`hostler login` pins the authority anew",
+            Error::Local(_) => "check the file, its rights and the space on the disk",
         }
     }
 
@@ -86,7 +90,8 @@ impl Error {
             | Error::Timeout { .. }
             | Error::Unexpected { .. }
             | Error::Address { .. }
-            | Error::Setup(_) => &[],
+            | Error::Setup(_)
+            | Error::Local(_) => &[],
         }
     }
 
@@ -99,7 +104,8 @@ impl Error {
             | Error::Timeout { .. }
             | Error::Unexpected { .. }
             | Error::Address { .. }
-            | Error::Setup(_) => None,
+            | Error::Setup(_)
+            | Error::Local(_) => None,
         }
     }
 
@@ -113,7 +119,8 @@ impl Error {
             Error::Untrusted { .. }
             | Error::Unexpected { .. }
             | Error::Address { .. }
-            | Error::Setup(_) => false,
+            | Error::Setup(_)
+            | Error::Local(_) => false,
         }
     }
 

@@ -24,11 +24,13 @@ mod page;
 mod sse;
 mod stream;
 
+mod blob;
 mod logs;
 mod watch;
 
 mod contact;
 
+pub use blob::{Progress, UploadTo};
 pub use client::{Answer, Client, ClientConfig};
 pub use contact::{Presented, probe};
 pub use error::Error;

@@ -1,5 +1,6 @@
 //! From an endpoint and its typed parameters to a path, a query and a body. Pure.
 
+use bytes::Bytes;
 use hostler_api::{Endpoint, Nothing};
 use serde::Serialize;
 use serde_json::Value;
@@ -12,7 +13,7 @@ pub(crate) struct Parts {
     /// Path with its parameters filled in.
     pub path: String,
     pub query: Vec<(String, String)>,
-    pub body: Option<Vec<u8>>,
+    pub body: Option<Bytes>,
 }
 
 impl Parts {
@@ -28,8 +29,14 @@ impl Parts {
             body: has_body
                 .then(|| serde_json::to_vec(body))
                 .transpose()
-                .map_err(|error| Error::Setup(error.into()))?,
+                .map_err(|error| Error::Setup(error.into()))?
+                .map(Bytes::from),
         })
+    }
+
+    pub fn raw<E: Endpoint>(path: &E::Path, query: &E::Query, body: Bytes) -> Result<Parts, Error> {
+        let path = fill(E::PATH, &pairs(path)?);
+        Ok(Parts { path, query: pairs(query)?, body: Some(body) })
     }
 
     /// Sets a query parameter, replacing what it was.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use hostler_engine::liveness::Patience;
 use hostler_engine::place::Settings;
+use hostler_model::Bytes;
 
 #[derive(Clone, Debug)]
 pub struct ControlConfig {
@@ -22,10 +23,34 @@ pub struct ControlConfig {
     pub web_session_ttl: Duration,
     /// How many tasks one placement pass places at most; there is another pass at once.
     pub placement_batch: usize,
+    /// How many tasks one placement pass looks at, about; it goes on with the rest in the next.
+    pub placement_looks: usize,
     /// How nodes are chosen, and what becomes of large and urgent tasks.
     pub placement: Settings,
+    pub blobs: BlobLimits,
     /// `host:port` where agents reach this installation.
     pub agent_addresses: Vec<String>,
+}
+
+/// How much content is kept, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlobLimits {
+    /// Of one blob.
+    pub size_max: Bytes,
+    /// Of everything together, as it is kept.
+    pub total_max: Bytes,
+    /// How long what nothing needs is kept after it was last asked for.
+    pub retention: Duration,
+}
+
+impl Default for BlobLimits {
+    fn default() -> BlobLimits {
+        BlobLimits {
+            size_max: Bytes::mib(20 << 10),
+            total_max: Bytes::mib(100 << 10),
+            retention: Duration::from_hours(7 * 24),
+        }
+    }
 }
 
 impl Default for ControlConfig {
@@ -41,7 +66,9 @@ impl Default for ControlConfig {
             server_certificate_ttl: Duration::from_secs(7 * DAY),
             web_session_ttl: Duration::from_secs(DAY / 2),
             placement_batch: 1000,
+            placement_looks: 16_384,
             placement: Settings::default(),
+            blobs: BlobLimits::default(),
             agent_addresses: Vec::new(),
         }
     }

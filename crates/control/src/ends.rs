@@ -13,7 +13,8 @@ use hostler_store::{ArrayChange, ArrayStanding, Tx, Waiting, WorkloadFilter};
 
 use crate::Control;
 use crate::service::task::object;
-use crate::service::task_submit::{give_up_time, is_met, ready_time};
+use crate::service::task_after::is_met;
+use crate::service::task_submit::{give_up_time, ready_time};
 
 /// A task that was written, and the state it had before.
 #[derive(Clone, Debug)]

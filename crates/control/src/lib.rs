@@ -19,6 +19,7 @@ mod detail;
 mod ends;
 mod feed;
 mod links;
+mod node_blob;
 mod node_gpus;
 mod node_report;
 mod node_session;
@@ -28,7 +29,7 @@ mod reconcile;
 mod service;
 
 pub use bootstrap::{Boot, BootError};
-pub use config::ControlConfig;
+pub use config::{BlobLimits, ControlConfig};
 pub use control::{Control, Parts};
 pub use cx::{Cx, Idempotency, RequestMeta};
 pub use detail::{
@@ -41,6 +42,7 @@ pub use detail::{
 };
 pub use feed::EventFollower;
 pub use links::{NodeLink, PeerLinks};
+pub use node_blob::NodePut;
 pub use node_report::{ReportAck, StatusAck};
 pub use node_session::{Attach, Attached, DesiredBatch, HelloFacts};
 pub use output::{ExecAsk, NodeAsk, OutputItem, OutputQuery, OutputReceiver};
@@ -49,4 +51,4 @@ pub use reconcile::{
     PlacementReport, ServicePlaceReport, Wakers,
 };
 pub(crate) use service::task::object as service_object;
-pub use service::{NewExec, ProjectChange};
+pub use service::{BlobDetail, BlobReader, NewBlob, NewExec, NewImage, ProjectChange};

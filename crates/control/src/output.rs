@@ -1,6 +1,6 @@
 //! What can be asked of a node, and what comes back: a bounded stream of items.
 
-use hostler_model::{Error, OutputStream, PlacementId, RunId, Span, Timestamp};
+use hostler_model::{EngineAsk, Error, OutputStream, PlacementId, RunId, Span, Timestamp};
 use tokio::sync::mpsc;
 
 /// Something that only a node can answer.
@@ -16,6 +16,8 @@ pub enum NodeAsk {
     Usage { placement: Option<PlacementId>, since: Option<Timestamp> },
     /// What the machine is, looked at anew.
     Facts,
+    /// Something for its container engine.
+    Engine(EngineAsk),
 }
 
 /// Which part of an output is wanted.

@@ -12,7 +12,7 @@ use hostler_agent::identity::Identity;
 use hostler_agent::join::{JoinRequest, join};
 use hostler_base::{Clock, Shutdown, log};
 use hostler_cli::Environment;
-use hostler_cli::args::UpArgs;
+use hostler_cli::args::{AgentContainerArgs, UpArgs};
 use hostler_cli::config::{Secrets, save_context};
 use hostler_control::{Cx, NewJoinToken, RequestMeta};
 use hostler_model::{Labels, Name};
@@ -23,12 +23,24 @@ use hostler_trust::{JoinTicket, SecretString};
 use crate::agent;
 use crate::server::{STOP_GRACE, load, tell};
 
+/// What whoever started it said, besides what the server is told.
+struct Told {
+    /// Of the node.
+    name: Option<Name>,
+    containers: AgentContainerArgs,
+    is_quiet: bool,
+}
+
 pub fn run(mut args: UpArgs) -> anyhow::Result<()> {
     let data_dir = match args.options.data_dir.take() {
         Some(dir) => std::path::absolute(dir)?,
         None => default_data_dir()?,
     };
-    let name = args.options.name.clone();
+    let told = Told {
+        name: args.options.name.clone(),
+        containers: args.containers,
+        is_quiet: args.no_browser_hint,
+    };
     let config = load(ServerConfig::for_up(data_dir.join("server")), args.options)?;
     let runtime =
         super::runtime(std::thread::available_parallelism().map_or(2, usize::from).min(8))?;
@@ -37,7 +49,7 @@ pub fn run(mut args: UpArgs) -> anyhow::Result<()> {
         let _inside = runtime.enter();
         log::init(&config.log(), &clock).context("set up logging")?
     };
-    runtime.block_on(both(&config, &data_dir, name, args.no_browser_hint, clock))
+    runtime.block_on(both(&config, &data_dir, told, clock))
 }
 
 fn default_data_dir() -> anyhow::Result<PathBuf> {
@@ -52,8 +64,7 @@ fn default_data_dir() -> anyhow::Result<PathBuf> {
 async fn both(
     config: &ServerConfig,
     data_dir: &Path,
-    name: Option<Name>,
-    is_quiet: bool,
+    told: Told,
     clock: Clock,
 ) -> anyhow::Result<()> {
     let signals = Shutdown::new(clock.clone());
@@ -61,8 +72,7 @@ async fn both(
     let server_stop = Shutdown::new(clock.clone());
     let running =
         hostler_server::start(config, super::VERSION, clock.clone(), &server_stop).await?;
-    let outcome =
-        with_agent(&running, data_dir, name, is_quiet, clock, &signals, &server_stop).await;
+    let outcome = with_agent(&running, data_dir, told, clock, &signals, &server_stop).await;
     server_stop.run(STOP_GRACE).await;
     running.close().await;
     outcome
@@ -71,8 +81,7 @@ async fn both(
 async fn with_agent(
     running: &Running,
     data_dir: &Path,
-    name: Option<Name>,
-    is_quiet: bool,
+    told: Told,
     clock: Clock,
     signals: &Shutdown,
     server_stop: &Shutdown,
@@ -83,7 +92,7 @@ async fn with_agent(
     let url = format!("https://{api}");
     if !Identity::exists(&agent_dir) {
         let ticket = ticket(running, token.expose()).await?;
-        let name = match name {
+        let name = match told.name {
             Some(name) => name,
             None => agent::node_name()?,
         };
@@ -105,10 +114,10 @@ async fn with_agent(
     if let Err(error) = &saved {
         tracing::warn!(%error, "the command line could not be set up");
     }
-    if !is_quiet {
+    if !told.is_quiet {
         greet(running, &url, saved.is_ok());
     }
-    let mut config = agent::config(agent_dir)?;
+    let mut config = agent::config(agent_dir, told.containers)?;
     config.addresses = vec![reachable(running.agents).to_string()];
     let agent_stop = Shutdown::new(clock.clone());
     let agent = hostler_agent::run(config, clock, &agent_stop);

@@ -32,6 +32,10 @@ crate::labels! {
         NodeGpuWell = "node.gpu-well",
         /// A node was taken out and its certificates revoked.
         NodeRemoved = "node.removed",
+        /// A version of an image is kept from now on.
+        ImageAdded = "image.added",
+        /// A version of an image is not kept any more.
+        ImageRemoved = "image.removed",
         /// A used, expired, revoked or foreign join token was presented.
         JoinRefused = "join.refused",
         /// An operation was created.
@@ -138,6 +142,9 @@ crate::labels! {
 crate::labels! {
     /// Kinds of objects that events, audit entries and watch streams speak of.
     pub enum ObjectKind ("object kind") {
+        Blob = "blob",
+        Container = "container",
+        Image = "image",
         JoinToken = "join-token",
         Member = "member",
         Node = "node",

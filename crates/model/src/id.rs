@@ -59,6 +59,7 @@ ids! {
     ArrayId = "task array",
     AuditEntryId = "audit entry",
     EventId = "event",
+    ImageId = "image",
     JoinTokenId = "join token",
     NodeId = "node",
     OperationId = "operation",

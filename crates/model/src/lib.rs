@@ -21,7 +21,9 @@ mod error;
 
 mod access;
 mod audit;
+mod blob;
 mod event;
+mod image;
 mod node;
 mod operation;
 mod project;
@@ -35,12 +37,21 @@ pub use access::{
     Token, WebSession,
 };
 pub use audit::{AuditEntry, AuditVerdict, NewAuditEntry};
+pub use blob::{
+    Blob, BlobKind, BlobScope, CHUNK_MAX, CHUNK_MIN, ChunkRef, Content, Digest, KeptOutput,
+    ParseDigestError, RunOutput,
+};
 pub use error::{Code, Diagnostic, Error};
 pub use event::{Event, EventKind, NewEvent, ObjectKind, ObjectRef};
 pub use generation::{Freshness, Generation};
 pub use id::{
-    ArrayId, AuditEntryId, EventId, JoinTokenId, NodeId, OperationId, ParseIdError, PlacementId,
-    PrincipalId, ProjectId, RunId, ServerId, TokenId, TypedId, WebSessionId, WorkloadId,
+    ArrayId, AuditEntryId, EventId, ImageId, JoinTokenId, NodeId, OperationId, ParseIdError,
+    PlacementId, PrincipalId, ProjectId, RunId, ServerId, TokenId, TypedId, WebSessionId,
+    WorkloadId,
+};
+pub use image::{
+    EngineAsk, IMAGE_SCHEME, Image, ImagePick, ImageRef, ImageSource, JobState, NodeContainer,
+    NodeImage, ParseImageRefError, StoredImage, TakenImage,
 };
 pub use name::{Labels, Name, ParseNameError, label_problem, selector_matches};
 pub use node::{
@@ -57,11 +68,11 @@ pub use server::ServerRegistration;
 pub use spec::{
     After, AfterCondition, ArrayRange, Attribute, CatchUp, Check, Constraint, Container,
     ContainerNetwork, Cron, CronError, CronField, Dependency, DependencyCondition, GpuRequest,
-    GpuShareSize, HealthCheck, Hook, Hooks, HttpCheck, Limits, LogPolicy, Mode, ModeKind, Mount,
-    NumaRequest, OnUnhealthy, Overlap, PlacementRules, PullPolicy, PythonEntry, QueueRules,
-    Resources, RestartOn, RestartPolicy, RetryOn, RetryPolicy, Runtime, Schedule, StopPolicy,
-    StopSignal, Strategy, Target, TcpCheck, WorkloadSpec, ZoneError, compare_versions,
-    image_problem,
+    GpuShareSize, HealthCheck, Hook, Hooks, HttpCheck, Input, LOCATION_LABEL, Limits, LogPolicy,
+    Mode, ModeKind, Mount, NumaRequest, OnUnhealthy, Output, OutputWhen, Overlap, PlacementRules,
+    PullPolicy, PythonEntry, QueueRules, Resources, RestartOn, RestartPolicy, RetryOn, RetryPolicy,
+    Runtime, Schedule, StopPolicy, StopSignal, Strategy, Target, TcpCheck, WorkloadSpec, ZoneError,
+    compare_versions, image_problem, inner_path_problem,
 };
 pub use time::{ParseSpanError, Span, Timestamp};
 pub use usage::UsageSample;

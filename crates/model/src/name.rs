@@ -87,9 +87,9 @@ pub fn label_problem(key: &str, value: &str) -> Option<String> {
             "label key `{key}` must be 1 to 63 letters, digits, `-`, `_`, `.` or `/`"
         ));
     }
-    if !word(value, b"") {
+    if !word(value, b"/") {
         return Some(format!(
-            "label value `{value}` of `{key}` must be at most 63 letters, digits, `-`, `_` or `.`"
+            "label value `{value}` of `{key}` must be at most 63 letters, digits, `-`, `_`, `.` or `/`"
         ));
     }
     None

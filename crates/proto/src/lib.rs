@@ -3,6 +3,7 @@
 //! `v1` is generated from `proto/agent.proto` by `cargo xtask gen` and committed. `convert` turns
 //! messages into model types and back; everything that arrives is checked there and nowhere else.
 
+mod blob;
 mod convert;
 
 /// Generated from `proto/agent.proto`.
@@ -11,6 +12,10 @@ mod convert;
 #[path = "gen/hostler.agent.v1.rs"]
 pub mod v1;
 
+pub use blob::{
+    chunks_to_message, digests_to_message, output_to_message, parse_chunks, parse_digest,
+    parse_digests, parse_output, parse_run,
+};
 pub use convert::{
     ConvertError, assignment_to_message, parse_assignment, parse_report, parse_status,
     report_to_message, status_to_message,

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use hostler_base::host::host_name;
 use hostler_base::log::{LogConfig, LogFormat, TelemetryConfig};
-use hostler_control::ControlConfig;
-use hostler_model::Span;
+use hostler_control::{BlobLimits, ControlConfig};
+use hostler_model::{Bytes, Span};
 use hostler_trust::MasterKey;
 use serde::Deserialize;
 use toml::{Table, Value};
@@ -108,6 +108,8 @@ settings! {
         web_session_ttl: Span = Span::from_secs(43_200), Kind::Text, "12h";
         /// How long nodes may be quiet.
         patience: PatienceConfig = PatienceConfig::default(), Kind::Section(PATIENCE_SETTINGS), "";
+        /// How much content is kept: images, and files of tasks.
+        blobs: BlobsConfig = BlobsConfig::default(), Kind::Section(BLOB_SETTINGS), "";
         /// How much is served at once.
         limits: LimitsConfig = LimitsConfig::default(), Kind::Section(LIMIT_SETTINGS), "";
     }
@@ -124,6 +126,18 @@ settings! {
         lost_after: Span = Span::from_secs(600), Kind::Text, "10m";
         /// After this long, though never before the node counts as away, another node takes over its workloads that are not bound to it.
         replace_after: Span = Span::from_secs(300), Kind::Text, "5m";
+    }
+}
+
+settings! {
+    /// How much content is kept: images, and files of tasks.
+    BlobsConfig BLOB_SETTINGS {
+        /// Of one blob.
+        size_max: Bytes = Bytes::mib(20 << 10), Kind::Text, "20GiB";
+        /// Of everything together, as it is kept.
+        total_max: Bytes = Bytes::mib(100 << 10), Kind::Text, "100GiB";
+        /// How long what nothing needs is kept after it was last asked for.
+        retention: Span = Span::from_secs(7 * 86_400), Kind::Text, "7d";
     }
 }
 
@@ -387,6 +401,11 @@ impl ServerConfig {
             task_retention: self.task_retention.duration(),
             web_session_ttl: self.web_session_ttl.duration(),
             replace_after: self.patience.replace_after.duration(),
+            blobs: BlobLimits {
+                size_max: self.blobs.size_max,
+                total_max: self.blobs.total_max,
+                retention: self.blobs.retention.duration(),
+            },
             agent_addresses: vec![agent_address],
             ..ControlConfig::default()
         };

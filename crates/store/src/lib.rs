@@ -25,8 +25,11 @@ mod migrate;
 
 mod account;
 mod audit;
+mod blob;
+mod chunk;
 mod event;
 mod idempotency;
+mod image;
 mod join;
 mod lease;
 mod node;
@@ -36,6 +39,7 @@ mod placement;
 mod principal;
 mod project;
 mod run;
+mod run_output;
 mod server;
 mod service;
 mod service_placement;
@@ -46,9 +50,12 @@ mod task_array;
 mod token;
 mod web_session;
 mod workload;
+mod workload_queue;
 
 pub use account::{Account, Used};
 pub use audit::AuditFilter;
+pub use blob::{BlobGrant, Committed};
+pub use chunk::{Chunk, ChunkTotals};
 pub use conn::{Conn, Reader, Tx};
 pub use error::{Cause, ConflictReason, Error};
 pub use event::EventFilter;
@@ -68,7 +75,8 @@ pub use store::{OpenOptions, Store};
 pub use task_after::Waiting;
 pub use task_array::{ArrayChange, ArrayStanding};
 pub use update::Update;
-pub use workload::{QueueCursor, WorkloadFilter};
+pub use workload::WorkloadFilter;
+pub use workload_queue::{PassedOver, QueueCursor};
 
 /// Which database is behind a store. CockroachDB speaks PostgreSQL's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -42,6 +42,8 @@ const KNOWN: &[Version] = &[
     version!(1, "0001-initial", ["up1.sql", "up2.sql", "up3.sql", "up4.sql", "up5.sql"]),
     version!(2, "0002-workloads", ["up1.sql", "up2.sql", "up3.sql"]),
     version!(3, "0003-tasks", ["up1.sql", "up2.sql", "up3.sql", "up4.sql", "up5.sql"]),
+    version!(4, "0004-blobs", ["up1.sql"]),
+    version!(5, "0005-images", ["up1.sql"]),
 ];
 
 /// BIGINT has integer affinity in SQLite, so this one table is spelled once.

@@ -222,12 +222,11 @@ impl Conn {
 
     /// What services hold, by node: it does not end by itself. Plain ones are added up.
     pub async fn placement_lasting(&mut self) -> Result<Vec<(NodeId, Reservation)>, Error> {
-        let rows = self
-            .query(
-                "SELECT node_id, CAST(SUM(cores_millis) AS BIGINT), CAST(SUM(memory) AS BIGINT), CAST(SUM(disk) AS BIGINT), reservation FROM placement WHERE run_id IS NULL AND is_released = FALSE GROUP BY node_id, reservation ORDER BY node_id",
-                Vec::new(),
-            )
-            .await?;
+        let table = self.by_index("placement", "placement_service");
+        let sql = format!(
+            "SELECT node_id, CAST(SUM(cores_millis) AS BIGINT), CAST(SUM(memory) AS BIGINT), CAST(SUM(disk) AS BIGINT), reservation FROM {table} WHERE run_id IS NULL AND is_released = FALSE GROUP BY node_id, reservation ORDER BY node_id"
+        );
+        let rows = self.query(sql, Vec::new()).await?;
         rows.iter()
             .map(|row| {
                 let mut columns = row.columns("placement");
@@ -238,12 +237,12 @@ impl Conn {
 
     /// What is placed of tasks, with what it would take to push it away.
     pub async fn placement_held(&mut self) -> Result<Vec<HeldPlacement>, Error> {
-        let head = concat!(
-            "SELECT ",
-            columns!(),
-            ", COALESCE(task_array.spec, workload.spec), run.time_started FROM placement JOIN workload ON workload.id = placement.workload_id JOIN run ON run.id = placement.run_id LEFT JOIN task_array ON task_array.id = workload.array_id"
+        let table = self.by_index("placement", "placement_usage");
+        let head = format!(
+            "SELECT {}, COALESCE(task_array.spec, workload.spec), run.time_started FROM {table} JOIN workload ON workload.id = placement.workload_id JOIN run ON run.id = placement.run_id LEFT JOIN task_array ON task_array.id = workload.array_id",
+            columns!()
         );
-        let (sql, params) = Select::new(head)
+        let (sql, params) = Select::new(&head)
             .and("placement.is_released = FALSE")
             .and("placement.run_id IS NOT NULL")
             .first("placement.id", u64::from(u32::MAX));
@@ -263,8 +262,11 @@ impl Conn {
 
     /// What is placed where, with the words that rules look at.
     pub async fn placement_words(&mut self) -> Result<Vec<PlacedWords>, Error> {
-        let head = "SELECT placement.node_id, placement.project_id, COALESCE(task_array.name, workload.name), COALESCE(task_array.spec, workload.spec) FROM placement JOIN workload ON workload.id = placement.workload_id LEFT JOIN task_array ON task_array.id = workload.array_id";
-        let (sql, params) = Select::new(head)
+        let table = self.by_index("placement", "placement_usage");
+        let head = format!(
+            "SELECT placement.node_id, placement.project_id, COALESCE(task_array.name, workload.name), COALESCE(task_array.spec, workload.spec) FROM {table} JOIN workload ON workload.id = placement.workload_id LEFT JOIN task_array ON task_array.id = workload.array_id"
+        );
+        let (sql, params) = Select::new(&head)
             .and("placement.is_released = FALSE")
             .first("placement.id", u64::from(u32::MAX));
         let rows = self.query(sql, params).await?;

@@ -140,6 +140,10 @@ impl Tx<'_> {
         }
         for sql in [
             "DELETE FROM task_array WHERE project_id = $1",
+            "DELETE FROM blob_use WHERE scope = $1",
+            "DELETE FROM blob_chunk WHERE scope = $1",
+            "DELETE FROM blob WHERE scope = $1",
+            "DELETE FROM chunk WHERE scope = $1",
             "DELETE FROM role_binding WHERE scope = $1",
             "DELETE FROM token WHERE project_id = $1",
             "DELETE FROM project WHERE id = $1",

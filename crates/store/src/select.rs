@@ -62,18 +62,6 @@ impl Select {
         self
     }
 
-    /// After a row in an order that falls by the first column and rises by the second.
-    pub(crate) fn and_after(
-        mut self,
-        (falling, first): (&str, impl Into<Value>),
-        (rising, second): (&str, impl Into<Value>),
-    ) -> Select {
-        let a = self.param(first);
-        let b = self.param(second);
-        let text = format!("({falling} < ${a} OR ({falling} = ${a} AND {rising} > ${b}))");
-        self.and(&text)
-    }
-
     /// The column is absent, or none of `values`.
     pub(crate) fn and_not_in<V: Into<Value>>(
         mut self,

@@ -33,6 +33,8 @@ use crate::{Dialect, Error};
 
 const ATTEMPTS: u32 = 10;
 const JITTER_MILLIS: u64 = 50;
+/// Pages that the connection that writes keeps, in KiB (negative: SQLite takes a positive number for pages).
+const WRITER_CACHE: &str = "-8192";
 
 /// How to open a store; the defaults suit a server.
 #[derive(Clone, Debug)]
@@ -428,6 +430,7 @@ impl SqliteDatabase {
         let writing = common
             .clone()
             .create_if_missing(true)
+            .pragma("cache_size", WRITER_CACHE)
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(if scratch.is_some() {
                 SqliteSynchronous::Off

@@ -7,8 +7,9 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use hostler_model::{
-    ArrayId, Bytes, Generation, JoinTokenId, Name, NodeId, OperationId, PlacementId, PrincipalId,
-    ProjectId, RunId, ServerId, Span, Timestamp, TokenId, WebSessionId, WorkloadId,
+    ArrayId, Bytes, Digest, Generation, ImageId, JoinTokenId, Name, NodeId, OperationId,
+    PlacementId, PrincipalId, ProjectId, RunId, ServerId, Span, Timestamp, TokenId, WebSessionId,
+    WorkloadId,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -69,6 +70,11 @@ impl From<&Name> for Value {
         Value::from(name.as_str())
     }
 }
+impl From<Option<&Name>> for Value {
+    fn from(name: Option<&Name>) -> Value {
+        Value::from(name.map(Name::as_str))
+    }
+}
 impl From<bool> for Value {
     fn from(flag: bool) -> Value {
         Value::Bool(flag)
@@ -119,6 +125,16 @@ impl From<&[u8]> for Value {
         Value::Blob(Some(bytes.to_vec()))
     }
 }
+impl From<Digest> for Value {
+    fn from(digest: Digest) -> Value {
+        Value::from(digest.bytes().as_slice())
+    }
+}
+impl From<Option<Digest>> for Value {
+    fn from(digest: Option<Digest>) -> Value {
+        Value::Blob(digest.map(|digest| digest.bytes().to_vec()))
+    }
+}
 impl From<&Vec<u8>> for Value {
     fn from(bytes: &Vec<u8>) -> Value {
         Value::from(bytes.as_slice())
@@ -137,6 +153,7 @@ macro_rules! id_values {
 }
 id_values!(
     ArrayId,
+    ImageId,
     JoinTokenId,
     NodeId,
     OperationId,
@@ -193,6 +210,7 @@ impl Columns<'_> {
     getter!(int, i64);
     getter!(opt_int, Option<i64>);
     getter!(blob, Vec<u8>);
+    getter!(opt_blob, Option<Vec<u8>>);
     getter!(flag, bool);
 
     fn bad_source(&self, at: usize, source: crate::error::Cause) -> Error {
@@ -230,6 +248,19 @@ impl Columns<'_> {
         self.opt_text()?
             .map(|text| serde_json::from_str(&text).map_err(|e| self.bad(e)))
             .transpose()
+    }
+
+    pub(crate) fn digest(&mut self) -> Result<Digest, Error> {
+        let bytes = self.blob()?;
+        Digest::from_slice(&bytes).ok_or_else(|| self.bad(std::io::Error::other("no 32 bytes")))
+    }
+
+    pub(crate) fn opt_digest(&mut self) -> Result<Option<Digest>, Error> {
+        let bytes = self.opt_blob()?;
+        let read = |bytes: Vec<u8>| {
+            Digest::from_slice(&bytes).ok_or_else(|| self.bad(std::io::Error::other("no 32 bytes")))
+        };
+        bytes.map(read).transpose()
     }
 
     pub(crate) fn time(&mut self) -> Result<Timestamp, Error> {

@@ -3,6 +3,8 @@
 //!
 //! A task of an array has its spec there; equal specs are read once for a whole list.
 //!
+//! How tasks wait is asked in `workload_queue`.
+//!
 //! Services share the table (and so the names), but no query here sees them: they are of another kind,
 //! and in no state that a task can be in.
 
@@ -34,10 +36,15 @@ macro_rules! joined {
 }
 pub(crate) use joined;
 
-const SELECT: &str = concat!("SELECT ", columns!(), " FROM workload", joined!());
+pub(crate) const SELECT: &str = concat!("SELECT ", columns!(), " FROM workload", joined!());
+
+/// The same, from a table with an index named.
+pub(crate) fn selected_from(table: &str) -> String {
+    format!("SELECT {} FROM {table}{}", columns!(), joined!())
+}
 
 /// As an insert names them.
-const INSERT: &str = "INSERT INTO workload (id, project_id, name, spec, desired, state_detail, priority, array_id, array_index, attempts, time_ready, time_give_up, generation, created_by, time_created, time_modified, time_ended, state)";
+const INSERT: &str = "INSERT INTO workload (id, project_id, name, spec, desired, state_detail, priority, class, array_id, array_index, attempts, time_ready, time_give_up, generation, created_by, time_created, time_modified, time_ended, state)";
 
 const PROBE: &str = "SELECT generation FROM workload WHERE id = $1";
 
@@ -50,19 +57,6 @@ pub struct WorkloadFilter<'a> {
     pub states: &'a [TaskStateKind],
     pub name_prefix: Option<&'a str>,
     pub array: Option<ArrayId>,
-}
-
-/// A place in a project's queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueCursor {
-    pub priority: i32,
-    pub id: WorkloadId,
-}
-
-impl QueueCursor {
-    pub fn of(task: &Workload) -> QueueCursor {
-        QueueCursor { priority: task.spec.queue.priority, id: task.id }
-    }
 }
 
 /// Specs that were read already, by their text.
@@ -113,7 +107,7 @@ fn decode(row: &Row) -> Result<Workload, Error> {
     decode_from(&mut row.columns("workload"), &mut Specs::default())
 }
 
-fn decode_all(rows: &[Row]) -> Result<Vec<Workload>, Error> {
+pub(crate) fn decode_all(rows: &[Row]) -> Result<Vec<Workload>, Error> {
     let mut specs = Specs::default();
     rows.iter().map(|row| decode_from(&mut row.columns("workload"), &mut specs)).collect()
 }
@@ -176,83 +170,6 @@ impl Conn {
         Ok(Page::from_rows(workloads, limit, |w| w.id.to_string()))
     }
 
-    /// Projects in which something waits for a node.
-    pub async fn workload_queue_projects(&mut self) -> Result<Vec<ProjectId>, Error> {
-        let mut projects: Vec<ProjectId> = Vec::new();
-        loop {
-            // One step of the index each, however long the queues are.
-            let (sql, params) = Select::new("SELECT workload.project_id FROM workload")
-                .and("workload.state = 'pending'")
-                .and_some("workload.project_id >", projects.last().copied())
-                .first("workload.project_id", 1);
-            match self.query_one(sql, params).await? {
-                Some(row) => projects.push(row.columns("workload").parse()?),
-                None => return Ok(projects),
-            }
-        }
-    }
-
-    /// What waits for a node in a project and may be placed: by priority, then the oldest first.
-    pub async fn workload_queue(
-        &mut self,
-        project: ProjectId,
-        ready: Timestamp,
-        after: Option<QueueCursor>,
-        limit: u32,
-    ) -> Result<Vec<Workload>, Error> {
-        self.workload_queue_beside(project, ready, after, &[], limit).await
-    }
-
-    /// The same, but for what belongs to these arrays.
-    pub async fn workload_queue_beside(
-        &mut self,
-        project: ProjectId,
-        ready: Timestamp,
-        after: Option<QueueCursor>,
-        arrays: &[ArrayId],
-        limit: u32,
-    ) -> Result<Vec<Workload>, Error> {
-        let mut select = Select::new(SELECT)
-            .and("workload.state = 'pending'")
-            .and_value("workload.project_id =", project)
-            .and_value("workload.time_ready <=", ready)
-            .and_not_in("workload.array_id", arrays.iter().copied());
-        if let Some(QueueCursor { priority, id }) = after {
-            select =
-                select.and_after(("workload.priority", i64::from(priority)), ("workload.id", id));
-        }
-        let (sql, params) = select.first("workload.priority DESC, workload.id", u64::from(limit));
-        let rows = self.query(sql, params).await?;
-        decode_all(&rows)
-    }
-
-    /// What waits of an array and may be placed, in the order of the indexes.
-    pub async fn workload_queue_of_array(
-        &mut self,
-        array: ArrayId,
-        ready: Timestamp,
-    ) -> Result<Vec<Workload>, Error> {
-        let (sql, params) = Select::new(SELECT)
-            .and_value("workload.array_id =", array)
-            .and("workload.state = 'pending'")
-            .and_value("workload.time_ready <=", ready)
-            .first("workload.array_index", u64::from(u32::MAX));
-        let rows = self.query(sql, params).await?;
-        decode_all(&rows)
-    }
-
-    /// The lowest priority among the tasks that hold something of a node.
-    pub async fn workload_lowest_placed(&mut self) -> Result<Option<i32>, Error> {
-        let row = self
-            .query_one(
-                "SELECT MIN(priority) FROM workload WHERE state IN ('assigning', 'running', 'paused')",
-                Vec::new(),
-            )
-            .await?;
-        let lowest = row.map_or(Ok(None), |row| row.columns("workload").opt_int())?;
-        Ok(lowest.and_then(|priority| i32::try_from(priority).ok()))
-    }
-
     /// How many tasks of each project are in each state that is not an end; others are left out.
     pub async fn workload_count_open_by_project(
         &mut self,
@@ -271,34 +188,6 @@ impl Conn {
             .collect()
     }
 
-    /// When the next task that waits may be placed, if that is after `now`.
-    pub async fn workload_next_ready(
-        &mut self,
-        now: Timestamp,
-    ) -> Result<Option<Timestamp>, Error> {
-        let row = self
-            .query_one(
-                "SELECT MIN(time_ready) FROM workload WHERE state = 'pending' AND time_ready > $1",
-                params![now],
-            )
-            .await?;
-        row.map_or(Ok(None), |row| row.columns("workload").opt_time())
-    }
-
-    /// What waits though it should have been placed before `now`.
-    pub async fn workload_overdue(
-        &mut self,
-        now: Timestamp,
-        limit: u32,
-    ) -> Result<Vec<Workload>, Error> {
-        let (sql, params) = Select::new(SELECT)
-            .and("workload.state = 'pending'")
-            .and_value("workload.time_give_up <=", now)
-            .first("workload.time_give_up, workload.id", u64::from(limit));
-        let rows = self.query(sql, params).await?;
-        decode_all(&rows)
-    }
-
     /// These tasks, in no particular order; those that are not there are left out.
     pub async fn workload_get_batch(&mut self, ids: &[WorkloadId]) -> Result<Vec<Workload>, Error> {
         let mut found = Vec::with_capacity(ids.len());
@@ -314,13 +203,18 @@ impl Conn {
 
     /// How many tasks of a project have not ended.
     pub async fn workload_count_open(&mut self, project: ProjectId) -> Result<u64, Error> {
-        let open = TaskStateKind::ALL.iter().filter(|state| !state.is_settled());
-        let (sql, params) = Select::new("SELECT COUNT(*) FROM workload")
+        let waiting = self.by_index("workload", "workload_queue");
+        let sql =
+            format!("SELECT COUNT(*) FROM {waiting} WHERE project_id = $1 AND state = 'pending'");
+        let waiting = self.count(sql, params![project]).await?;
+        let others = TaskStateKind::ALL.iter().filter(|state| !state.is_settled());
+        let others = others.filter(|state| **state != TaskStateKind::Pending);
+        let table = self.by_index("workload", "workload_state");
+        let (sql, params) = Select::new(&format!("SELECT COUNT(*) FROM {table}"))
+            .and_in("state", others.map(|state| state.label()))
             .and_value("project_id =", project)
-            .and_in("state", open.map(|state| state.label()))
             .unordered();
-        let row = self.query_one(sql, params).await?;
-        row.map_or(Ok(0), |row| row.columns("workload").number())
+        Ok(waiting + self.count(sql, params).await?)
     }
 
     /// States nothing is in are left out.
@@ -370,6 +264,7 @@ impl Tx<'_> {
                     w.desired.label(),
                     Value::json(&w.state),
                     i64::from(w.spec.queue.priority),
+                    w.spec.queue_class(),
                     w.seat.map(|seat| seat.array),
                     Value::Int(w.seat.map(|seat| i64::from(seat.index))),
                     w.attempts,
@@ -469,6 +364,8 @@ impl Tx<'_> {
         }
         for sql in [
             "DELETE FROM task_after WHERE task_id = $1",
+            "DELETE FROM blob_use WHERE holder = $1",
+            "DELETE FROM run_output WHERE workload_id = $1",
             "DELETE FROM run WHERE workload_id = $1",
             "DELETE FROM placement WHERE workload_id = $1",
             "DELETE FROM workload WHERE id = $1",

@@ -33,10 +33,13 @@ impl World {
     }
 
     pub async fn on(store: Store, seed: u64) -> World {
+        World::configured(store, seed, ControlConfig::default()).await
+    }
+
+    pub async fn configured(store: Store, seed: u64, config: ControlConfig) -> World {
         store.migrate().await.expect("migrate");
         let clock = ManualClock::new(Timestamp::from_micros(1_790_000_000_000_000));
         let ids = Ids::seeded(seed);
-        let config = ControlConfig::default();
         let master_key = [7; 32];
         let control = boot(&store, &clock, &ids, &config, master_key).await;
         let project = control.project_resolve("default").await.expect("default project");

@@ -51,7 +51,8 @@ CREATE TABLE IF NOT EXISTS account (
 
 CREATE INDEX IF NOT EXISTS account_day ON account (day);
 
-CREATE INDEX IF NOT EXISTS workload_queue ON workload (project_id, priority DESC, id, time_ready) WHERE state = 'pending';
+CREATE INDEX IF NOT EXISTS workload_queue ON workload (project_id, priority DESC, id, time_ready, class, array_id) WHERE state = 'pending';
+CREATE INDEX IF NOT EXISTS workload_delayed ON workload (time_ready) WHERE state = 'pending' AND time_ready > time_created;
 CREATE INDEX IF NOT EXISTS workload_give_up ON workload (time_give_up, id) WHERE state = 'pending' AND time_give_up IS NOT NULL;
 CREATE INDEX IF NOT EXISTS workload_placed ON workload (priority) WHERE state IN ('assigning', 'running', 'paused');
 CREATE INDEX IF NOT EXISTS workload_array ON workload (array_id, array_index) WHERE array_id IS NOT NULL;

@@ -78,6 +78,11 @@ export function workloadLogs(workload: string, project: string, query: LogsQuery
   return quoteCommand(scoped(words, project));
 }
 
+export function imageVerb(verb: "sync" | "rm", image: { name: string; version: number }): string {
+  const name = `${image.name}:${image.version}`;
+  return verb === "sync" ? `hostler image sync ${name} --all` : `hostler image rm ${name}`;
+}
+
 export function nodeCordon(node: string, reason: string): string {
   return quoteCommand(["hostler", "node", "cordon", node, "--reason", reason]);
 }
@@ -122,6 +127,7 @@ export function taskRun({ name, spec, range }: Submission, project: string): str
   each("--apart", placement.apart);
   flag("--strategy", placement.strategy);
   flag("--over", placement.over);
+  flag("--near", placement.near);
   if (queue.priority) flag("--priority", queue.priority);
   each(
     "--after",

@@ -10,6 +10,7 @@ test.each<Route>([
   { page: "arrays", project: "default" },
   { page: "arrays", project: "a b", array: "sweep" },
   { page: "queue" },
+  { page: "images" },
   { page: "accounts" },
   { page: "accounts", project: "lab", from: "2026-01-01", to: "2026-01-31" },
   { page: "workloads", project: "default" },

@@ -37,6 +37,7 @@ export type Route =
   | AccountsRoute
   | { page: "arrays"; project: string; array?: string }
   | { page: "queue" }
+  | { page: "images" }
   | { page: "nodes"; node?: string }
   | { page: "start" };
 
@@ -76,6 +77,7 @@ export function parseRoute(fragment: string): Route | undefined {
   }
   if (parts[0] === "nodes") return { page: "nodes", ...(parts[1] ? { node: parts[1] } : {}) };
   if (parts[0] === "queue") return { page: "queue" };
+  if (parts[0] === "images") return { page: "images" };
   if (parts[0] === "accounts") {
     const asked = new URLSearchParams(query);
     const [project, from, to] = [asked.get("project"), asked.get("from"), asked.get("to")];
@@ -103,6 +105,8 @@ export function formatRoute(route: Route): string {
     }
     case "queue":
       return "#/queue";
+    case "images":
+      return "#/images";
     case "accounts":
       return `#/accounts${search({ project: route.project, from: route.from, to: route.to })}`;
     case "workloads": {

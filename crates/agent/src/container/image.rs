@@ -51,10 +51,13 @@ pub struct PullProgress {
     pub bytes_total: u64,
 }
 
+/// Bytes on their way out.
+pub type Content = Pin<Box<dyn Stream<Item = Result<Bytes, EngineError>> + Send>>;
+
 /// An image on its way out.
 pub struct Exported {
     pub image_id: String,
-    pub content: Pin<Box<dyn Stream<Item = Result<Bytes, EngineError>> + Send>>,
+    pub content: Content,
 }
 
 /// An image that has come in.
@@ -210,6 +213,18 @@ impl Engine {
         let docker = self.patient(TRANSFER).await?;
         let made = docker.commit_container(options, ContainerConfig::default()).await;
         Ok(made.map_err(|e| self.error(e))?.id)
+    }
+
+    /// The files of a container as a tar stream.
+    pub async fn container_files(&self, container: &str) -> Result<Content, EngineError> {
+        check_container(container)?;
+        if self.inspect_container(container).await?.is_none() {
+            let why = format!("there is no container `{container}` on this node");
+            return Err(EngineError::NotFound(why));
+        }
+        let (engine, docker) = (self.clone(), self.patient(TRANSFER).await?);
+        let content = docker.export_container(container);
+        Ok(content.map(move |part| part.map_err(|e| engine.error(e))).boxed())
     }
 
     /// An image as a tar stream, without its names.

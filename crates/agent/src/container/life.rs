@@ -10,7 +10,7 @@ use super::engine::{ContainerState, Engine, EngineError};
 use super::keeper::{Gate, Stops};
 use super::logs::{Attached, Copier, OUTPUT_MAX};
 use super::policy::{self, Checked};
-use super::record::{BEGUN, Outcome, PROCESS, Process, Seen};
+use super::record::{BEGUN, IMAGE, Outcome, PROCESS, Process, Seen};
 use super::{Plan, sweep};
 use crate::rundir::{self, RunDir};
 
@@ -120,11 +120,14 @@ impl Life<'_> {
 
     async fn begin(&self, name: &str) -> Result<Settled, Outcome> {
         let plan = self.plan;
-        let mounts = policy::check(&plan.spec, &plan.rules).map_err(Outcome::failed)?;
+        let mounts = policy::mounts(plan).map_err(Outcome::failed)?;
         if let Some(why) = body::too_long(plan) {
             return Err(Outcome::failed(why));
         }
-        let image = self.engine.image_facts(&plan.spec.image).await;
+        let named = self.run.read(IMAGE).ok().flatten();
+        let named = named.and_then(|bytes| String::from_utf8(bytes).ok());
+        let named = named.as_ref().unwrap_or(&plan.spec.image);
+        let image = self.engine.image_facts(named).await;
         let image = image.map_err(|e| match e.is_missing() {
             true => Outcome::failed(format!("image {} is not on this node", plan.spec.image)),
             false => Outcome::failed(e.to_string()),
@@ -166,7 +169,7 @@ impl Life<'_> {
     }
 
     fn check_again(&self, before: &[Checked]) -> Result<(), Outcome> {
-        let now = policy::check(&self.plan.spec, &self.plan.rules).map_err(Outcome::failed)?;
+        let now = policy::mounts(self.plan).map_err(Outcome::failed)?;
         let same =
             |(a, b): (&Checked, &Checked)| (&a.source, a.identity) == (&b.source, b.identity);
         match now.len() == before.len() && now.iter().zip(before).all(same) {

@@ -11,6 +11,7 @@
 //!
 //! | file | meaning |
 //! |---|---|
+//! | `container.image` | which image the engine is to use, where the workload's is one that Hostler keeps |
 //! | `container.begun` | from here on a container may have been made; written before it is |
 //! | `container.json` | it was started: which process it is |
 //! | `container.seen` | how much of its output has been passed on |
@@ -55,13 +56,13 @@ use std::time::Duration;
 use hostler_model::{Container, Hooks, Limits, Reservation, RunId, WorkloadSpec};
 use serde::{Deserialize, Serialize};
 
-use crate::gpu;
+use crate::{gpu, rundir};
 
 pub use engine::{ContainerRow, ContainerState, Engine, EngineError};
 pub use image::{Exported, ImageRow, Imported, PullProgress};
 pub use keeper::Keeper;
 pub(crate) use keeper::{Task, VERB};
-pub(crate) use record::{BEGUN, END, Outcome, Process};
+pub(crate) use record::{BEGUN, END, IMAGE, Outcome, Process};
 pub(crate) use sweep::sweep;
 
 /// Where engines usually listen.
@@ -109,7 +110,13 @@ pub(crate) struct Plan {
     pub limits: Limits,
     pub reservation: Reservation,
     pub rules: policy::Rules,
+    /// The run's working directory, where files are put into it or kept of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<PathBuf>,
 }
+
+/// Where a container finds its run's working directory, when it has one.
+pub(crate) const WORK_TARGET: &str = "/hostler/work";
 
 /// Names of devices on the node mean nothing in a container, which sees only its own. That it has none
 /// means something: an image may ask for all, and some engines then give them.
@@ -134,6 +141,8 @@ impl Plan {
         let container = spec.container.clone()?;
         let mut env = spec.env.clone();
         env.extend(about.into_iter().filter(|(key, value)| is_for_containers(key, value)));
+        let has_files = !spec.inputs.is_empty() || !spec.outputs.is_empty();
+        let work = has_files.then(|| rundir::work_of(data_dir, run_id));
         let labels = BTreeMap::from([
             (LABEL_RUN.to_owned(), run_id.to_string()),
             (LABEL_DATA.to_owned(), data_label(data_dir)),
@@ -144,14 +153,15 @@ impl Plan {
             labels,
             command: spec.argv().into_owned(),
             env,
-            workdir: spec.workdir.clone(),
+            workdir: spec.workdir.clone().or_else(|| work.as_ref().map(|_| WORK_TARGET.to_owned())),
+            work,
             user: spec.user.clone(),
             group: spec.group.clone(),
             limits: spec.limits.clone(),
             reservation: reservation.clone(),
             rules: policy::Rules {
                 allowed: config.mounts.clone(),
-                forbidden: vec![config.socket.clone(), data_dir.to_owned()],
+                forbidden: vec![config.socket.clone(), SOCKET.into(), data_dir.to_owned()],
                 allow_privileged: config.allow_privileged,
             },
             spec: container,
@@ -186,6 +196,6 @@ pub(crate) fn check(plan: &Plan, hooks: &Hooks) -> Result<(), String> {
             "hooks of a container run inside it, so there is no {name}; use the image's entry point"
         ));
     }
-    policy::check(&plan.spec, &plan.rules)?;
+    policy::mounts(plan)?;
     body::too_long(plan).map_or(Ok(()), Err)
 }

@@ -14,6 +14,8 @@ use hostler_model::{Container, Mount};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use serde::{Deserialize, Serialize};
 
+use super::{Plan, WORK_TARGET};
+
 /// What an agent allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
@@ -49,8 +51,21 @@ pub struct Checked {
     pub identity: (u64, u64),
 }
 
+/// Everything that a container is to see: what its user asked for, and the run's own directory.
+pub fn mounts(plan: &Plan) -> Result<Vec<Checked>, String> {
+    let mut mounts = check(&plan.spec, &plan.rules)?;
+    if let Some(work) = &plan.work {
+        let source = std::fs::canonicalize(work)
+            .map_err(|e| format!("the run's working directory cannot be used: {e}"))?;
+        let identity = look(&source).map_err(|why| format!("{} {why}", source.display()))?;
+        let target = WORK_TARGET.to_owned();
+        mounts.push(Checked { source, target, is_read_only: false, identity });
+    }
+    Ok(mounts)
+}
+
 /// Everything about a container that the node's owner has a say in.
-pub fn check(container: &Container, rules: &Rules) -> Result<Vec<Checked>, String> {
+fn check(container: &Container, rules: &Rules) -> Result<Vec<Checked>, String> {
     if container.privileged && !rules.allow_privileged {
         return Err("this node runs no privileged containers; its agent would have to allow them"
             .to_owned());
@@ -213,6 +228,31 @@ mod tests {
             let why = check_mount(&mount(&source), &rules).map(|_| ()).unwrap_err();
             assert!(why.contains(words), "{}: {why}", source.display());
         }
+    }
+
+    #[test]
+    fn the_engines_socket_is_never_mounted_by_whatever_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = std::fs::canonicalize(dir.path()).unwrap();
+        let (allowed, real) = (base.join("allowed"), base.join("allowed/run"));
+        std::fs::create_dir_all(&real).unwrap();
+        std::fs::create_dir(allowed.join("fine")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(real.join("engine.sock")).unwrap();
+        symlink(&real, base.join("var-run")).unwrap();
+        symlink(base.join("var-run/engine.sock"), allowed.join("harmless")).unwrap();
+        symlink(&real, allowed.join("around")).unwrap();
+        let told = base.join("var-run/engine.sock");
+        let rules =
+            Rules { allowed: vec![base.clone()], forbidden: vec![told], ..Rules::default() };
+        for source in ["allowed/run/engine.sock", "var-run/engine.sock", "allowed/harmless"] {
+            let why = check_mount(&mount(&base.join(source)), &rules).map(|_| ()).unwrap_err();
+            assert!(why.contains("never"), "{source}: {why}");
+        }
+        for source in ["allowed/run", "var-run", "allowed/around", "allowed", "."] {
+            let why = check_mount(&mount(&base.join(source)), &rules).map(|_| ()).unwrap_err();
+            assert!(why.contains("never"), "{source}: {why}");
+        }
+        assert!(check_mount(&mount(&allowed.join("fine")), &rules).is_ok());
     }
 
     #[test]

@@ -11,6 +11,8 @@ use crate::output::Stream;
 use crate::rundir::RunDir;
 
 pub const BEGUN: &str = "container.begun";
+/// What the engine calls the image, where that is not what the workload calls it.
+pub const IMAGE: &str = "container.image";
 pub const PROCESS: &str = "container.json";
 pub const SEEN: &str = "container.seen";
 pub const END: &str = "container.end";

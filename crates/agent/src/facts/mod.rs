@@ -26,7 +26,6 @@ use crate::gpu::Devices;
 const ENGINE_TIMEOUT: Duration = Duration::from_millis(300);
 /// How long a driver may take to list its devices; waking one takes seconds.
 const DEVICES_TIMEOUT: Duration = Duration::from_secs(8);
-const ENGINE_SOCKETS: [&str; 2] = ["/var/run/docker.sock", "/run/podman/podman.sock"];
 /// The most that is read of an engine's answer.
 const ANSWER_MAX: u64 = 64 * 1024;
 const DISKS_MAX: usize = 64;
@@ -35,6 +34,8 @@ const DISKS_MAX: usize = 64;
 #[derive(Clone)]
 pub(crate) struct Looker {
     pub devices: Arc<Devices>,
+    /// Where the container engine of this agent listens.
+    pub engine: Arc<Path>,
     pub is_metered: bool,
 }
 
@@ -61,13 +62,14 @@ impl Looker {
             Ok(Ok(gpus)) => gpus,
             Ok(Err(_)) | Err(_) => self.devices.facts(),
         };
-        let facts = tasks.run_blocking("facts", collect).await.unwrap_or_default();
+        let engine = self.engine.clone();
+        let facts = tasks.run_blocking("facts", move || collect(&engine)).await.unwrap_or_default();
         Facts { gpus, is_metered: self.is_metered, ..facts }
     }
 }
 
 /// Everything that can be found out about this machine but its devices.
-fn collect() -> Facts {
+fn collect(engine: &Path) -> Facts {
     let os_release = first_of(&["/etc/os-release", "/usr/lib/os-release"]);
     let memory = text("/proc/meminfo");
     let mounts = text("/proc/self/mounts");
@@ -89,7 +91,7 @@ fn collect() -> Facts {
         disks: disks(&mounts),
         addresses: addresses(),
         cgroup: parse::cgroup_kind(&mounts).to_owned(),
-        container_engine: ENGINE_SOCKETS.iter().find_map(|path| container_engine(Path::new(path))),
+        container_engine: container_engine(engine),
         gpus: Vec::new(),
         temperatures: sensors::temperatures(Path::new(sensors::SYS)),
         disk_health: sensors::disk_health(Path::new(sensors::SYS)),
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_the_facts_that_every_machine_has() {
-        let facts = collect();
+        let facts = collect(Path::new("/nowhere"));
         assert!(facts.cores >= Cores::from_millis(1000));
         assert!(facts.memory > Bytes::mib(64));
         assert_eq!(facts.boot_id.len(), 36);

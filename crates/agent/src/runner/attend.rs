@@ -19,6 +19,7 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::containers::Unready;
+use super::files::Furnishing;
 use super::settle::{self, Settled};
 use super::{Ended, RunExited, Shared, StartError, Started};
 use crate::rundir::Request;
@@ -50,6 +51,8 @@ pub struct Attendant {
     /// Limits that a container engine knows nothing of, in words.
     unenforced: Vec<String>,
     is_over: bool,
+    /// Something of it may have to be kept: it is said so, or it was found.
+    may_leave_files: bool,
     attempts: u32,
     /// Whether the run is entered as ours.
     is_entered: bool,
@@ -65,6 +68,15 @@ enum Unbegun {
 impl From<StartError> for Unbegun {
     fn from(e: StartError) -> Unbegun {
         Unbegun::Failed(e)
+    }
+}
+
+impl From<Unready> for Unbegun {
+    fn from(unready: Unready) -> Unbegun {
+        match unready {
+            Unready::Later(why) => Unbegun::Failed(StartError::Refused(why)),
+            Unready::Never(exit) => Unbegun::Over(exit),
+        }
     }
 }
 
@@ -158,6 +170,7 @@ impl Attendant {
             started: None,
             unenforced: Vec::new(),
             is_over: false,
+            may_leave_files: true,
             attempts: 0,
             is_entered: true,
         }
@@ -175,6 +188,8 @@ impl Attendant {
 
     async fn begin(&mut self, request: Request) -> Result<Shim, Unbegun> {
         let container = request.container.clone().map(|plan| (plan, request.hooks.clone()));
+        let furnishing = Furnishing::of(&request);
+        self.may_leave_files = !request.files.outputs.is_empty();
         self.unenforced = container.iter().flat_map(|(plan, _)| plan.unenforced()).collect();
         let prepare = move |with: &Shared| settle::prepare(&with.runs, &with.spares, &request);
         match self.shared.at_desk(prepare).await {
@@ -182,11 +197,11 @@ impl Attendant {
             None => return Err(StartError::Prepare(io::Error::other("a defect")).into()),
         }
         self.shared.count(What::Records, BLOCK);
+        if let Some(furnishing) = furnishing {
+            Box::pin(self.furnish(furnishing)).await?;
+        }
         if let Some((plan, hooks)) = container {
-            self.ready(&plan, &hooks).await.map_err(|unready| match unready {
-                Unready::Later(why) => Unbegun::Failed(StartError::Refused(why)),
-                Unready::Never(exit) => Unbegun::Over(exit),
-            })?;
+            self.ready(&plan, &hooks).await?;
         }
         Ok(self.give_order().await?)
     }
@@ -212,6 +227,15 @@ impl Attendant {
 
     pub(super) fn shared(&self) -> Arc<Shared> {
         self.shared.clone()
+    }
+
+    pub(super) fn run_id(&self) -> RunId {
+        self.run_id
+    }
+
+    /// Nobody waits for a first word.
+    pub(super) fn no_reply(&mut self) {
+        self.reply = None;
     }
 
     /// Attends to a run that was found alive.
@@ -353,8 +377,11 @@ impl Attendant {
         }
     }
 
-    async fn end(&mut self, exit: Exit, started: Option<Started>) {
+    pub(super) async fn end(&mut self, exit: Exit, started: Option<Started>) {
         if std::mem::replace(&mut self.is_over, true) {
+            return;
+        }
+        if self.may_leave_files && !Box::pin(self.keep_outputs(&exit)).await {
             return;
         }
         let started = started.filter(|_| exit.reason != ExitReason::StartFailed);

@@ -5,11 +5,13 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use hostler_model::{Exit, ExitReason, Hooks, RunId};
+use hostler_model::{Bytes, Exit, ExitReason, Hooks, ImageRef, RunId};
 
 use super::attend::Attendant;
 use super::{PauseError, Runner, Shared, blocking, settle};
 use crate::container::{self, Engine, EngineError, Plan, PullProgress};
+use crate::images::{Images, LoadFailure, LoadState, Unresolved, Waiting, engine_name};
+use crate::rundir::RunDir;
 use crate::sys;
 use crate::wire::Command;
 
@@ -46,6 +48,12 @@ impl Attendant {
     }
 }
 
+fn pull_words(image: &str, progress: &PullProgress) -> String {
+    let PullProgress { layers, layers_done, bytes, bytes_total } = progress;
+    let (bytes, total) = (Bytes::new(*bytes), Bytes::new(*bytes_total));
+    format!("image {image} is being fetched, {layers_done} of {layers} layers, {bytes} of {total}")
+}
+
 fn never(reason: ExitReason, message: String) -> Unready {
     let message = Some(message);
     Unready::Never(Exit { reason, code: None, signal: None, message, time: sys::now() })
@@ -60,8 +68,15 @@ impl Shared {
             Ok(checked) => checked.map_err(failed)?,
             Err(e) => return Err(Unready::Later(e.to_string())),
         }
+        let waiting = self.images.waiting(plan.run_id);
+        match ImageRef::of_spec(&plan.spec.image) {
+            Some(Ok(reference)) => return self.ready_kept(plan, &reference, &waiting).await,
+            Some(Err(e)) => return Err(failed(e.to_string())),
+            None => {}
+        }
         let mut told = sys::boottime();
         let tell = |progress: &PullProgress| {
+            waiting.say(pull_words(&plan.spec.image, progress));
             if sys::boottime() - told > TELL_EVERY {
                 told = sys::boottime();
                 tracing::info!(
@@ -81,6 +96,52 @@ impl Shared {
             EngineError::Away { .. } => Unready::Later(e.to_string()),
             e => failed(e.to_string()),
         })
+    }
+
+    /// Has an image here that the installation keeps, and notes for the run's keeper which it is.
+    async fn ready_kept(
+        &self,
+        plan: &Plan,
+        reference: &ImageRef,
+        waiting: &Waiting,
+    ) -> Result<(), Unready> {
+        let failed = |why: String| never(ExitReason::StartFailed, why);
+        waiting.say(format!("image hostler://{reference} is looked up"));
+        let image = self.images.resolve(reference, plan.spec.pull).await;
+        let image = image.map_err(|unresolved| match unresolved {
+            Unresolved::Later(why) => Unready::Later(why),
+            Unresolved::Never(why) => failed(why),
+        })?;
+        let mut state = self.images.load(&image);
+        let loaded = async {
+            loop {
+                let now = state.borrow_and_update().clone();
+                waiting.say(now.words(&image, 1));
+                match now {
+                    LoadState::Here => return Ok(()),
+                    LoadState::Failed(LoadFailure::Later(why)) => return Err(Unready::Later(why)),
+                    LoadState::Failed(LoadFailure::Never(why)) => return Err(failed(why)),
+                    LoadState::Fetching { .. } | LoadState::Loading => {}
+                }
+                if state.changed().await.is_err() {
+                    return Err(Unready::Later("the agent is shutting down".to_owned()));
+                }
+            }
+        };
+        let limit = self.config.containers.pull_timeout;
+        match tokio::time::timeout(limit, loaded).await {
+            Ok(loaded) => loaded?,
+            Err(_) => {
+                let seconds = limit.as_secs();
+                return Err(failed(format!("{image} could not be fetched within {seconds} s")));
+            }
+        }
+        let (path, name) = (self.runs.join(plan.run_id.to_string()), engine_name(&image));
+        let note = move || {
+            RunDir::open_path(&path)?.write(container::IMAGE, name.as_bytes())?;
+            Ok(())
+        };
+        blocking(note).await.map_err(|e| Unready::Later(e.to_string()))
     }
 
     /// Ends the container of a run whose shim is gone, if it has one. What cannot be ended now is swept
@@ -107,11 +168,20 @@ impl Runner {
         &self.shared().engine
     }
 
+    /// Images that the installation keeps, here.
+    pub(crate) fn images(&self) -> &Images {
+        &self.shared().images
+    }
+
     /// Removes the containers of this agent that nothing acts for any more; how many.
     pub async fn sweep_containers(&self) -> Result<usize, EngineError> {
         let shared = self.shared();
         let is_live = |run| shared.live().contains_key(&run);
-        container::sweep(&shared.engine, &shared.config.data_dir, is_live).await
+        let removed = container::sweep(&shared.engine, &shared.config.data_dir, is_live).await?;
+        if shared.engine.is_installed() {
+            shared.images.sweep().await?;
+        }
+        Ok(removed)
     }
 
     /// Freezes a run, or lets it go on; it is no mistake when it is so already.

@@ -19,6 +19,7 @@ mod desk;
 mod error;
 mod exec;
 mod executor;
+mod files;
 mod follow;
 mod forget;
 mod idle;
@@ -37,15 +38,17 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use hostler_model::{
-    Exit, ExitReason, LogPolicy, Name, PlacementId, Reservation, RunId, Runtime, Span, StopSignal,
-    Timestamp, WorkloadSpec,
+    Bytes, Exit, ExitReason, LogPolicy, Name, PlacementId, Reservation, RunId, Runtime, Span,
+    StopSignal, Timestamp, WorkloadSpec,
 };
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::blobs::Blobs;
 use crate::container::{ContainerConfig, Engine};
 use crate::gpu::Devices;
+use crate::images::Images;
 use crate::output::{Limits, Reader, Start, Streams};
 use crate::rundir::{self, Login, StartedRecord};
 use crate::wire::{Bounds, Command, Greeting, HookTimes, StartOrder};
@@ -67,6 +70,9 @@ const HELLO: Duration = Duration::from_secs(5);
 /// How many exits may wait to be taken before shims' news wait too.
 const EXITS_QUEUED: usize = 1024;
 
+/// How much content is kept for the next time, unless something else is said.
+pub const CONTENT_CACHE: Bytes = Bytes::mib(4 << 10);
+
 /// What a runner needs to know.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -78,6 +84,8 @@ pub struct Config {
     pub data_dir: PathBuf,
     pub output: Limits,
     pub containers: ContainerConfig,
+    /// How much content is kept for the next time.
+    pub content_cache: Bytes,
 }
 
 impl Config {
@@ -88,6 +96,7 @@ impl Config {
             data_dir: data_dir.into(),
             output: Limits::default(),
             containers: ContainerConfig::default(),
+            content_cache: CONTENT_CACHE,
         }
     }
 }
@@ -199,6 +208,8 @@ struct Shared {
     devices: OnceLock<Arc<Devices>>,
     /// Who owns cores.
     pool: Pool,
+    blobs: Blobs,
+    images: Images,
 }
 
 /// How to reach the task that attends to a run.
@@ -295,22 +306,33 @@ impl Runner {
         let launched = executor::launch(&config).await?;
         executor::outwait_idle(&runs).await?;
         let (exits, news) = mpsc::channel(EXITS_QUEUED);
+        let (cancel, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let engine = Engine::new(&config.containers.socket);
+        let blobs = Blobs::new(&config.data_dir, config.content_cache);
         let shared = Arc::new(Shared {
             runs,
             boot_id,
             login: own_login(),
-            engine: Engine::new(&config.containers.socket),
+            images: Images::new(
+                &config.data_dir,
+                engine.clone(),
+                blobs.clone(),
+                tasks.clone(),
+                cancel.clone(),
+            ),
+            engine,
             executor: watch::Sender::new(Some(launched.link.clone())),
             live: Mutex::default(),
             spares: spare::Spares::default(),
             idle: idle::Idle::default(),
             desk: desk::Desk::default(),
             exits,
-            cancel: CancellationToken::new(),
-            tasks: TaskTracker::new(),
+            cancel,
+            tasks,
             tally: OnceLock::new(),
             devices: OnceLock::new(),
             pool: Pool::new(),
+            blobs,
             config,
         });
         shared.tasks.spawn(executor::keep(shared.clone(), launched));
@@ -326,6 +348,7 @@ impl Runner {
     /// From now on what is written for runs is counted there.
     pub(crate) fn count_into(&self, tally: Arc<Tally>) {
         // Whoever comes second counts into the first one's.
+        self.shared().blobs.count_into(tally.clone());
         let _ = self.shared().tally.set(tally);
     }
 
@@ -436,6 +459,11 @@ impl Runner {
                 return state.map(Some).ok_or_else(|| io::ErrorKind::TimedOut.into());
             }
             Ok(Settled::Ended { exit, started }) => {
+                let to_keep = shared.to_keep(run_id, &exit).await;
+                if let Some(started) = started.clone().filter(|_| !to_keep.is_empty()) {
+                    shared.tasks.spawn(attendant.conclude(exit, Some(started.clone())));
+                    return Ok(Some(RecoveredState::Live(started)));
+                }
                 return Ok(Some(RecoveredState::Exited { exit, started }));
             }
             Ok(Settled::NeverStarted) => return Ok(Some(RecoveredState::NeverStarted)),

@@ -7,6 +7,7 @@ use hostler_model::{Hooks, Limits, Reservation, Runtime};
 
 use super::{Shared, StartRun};
 use crate::container::Plan;
+use crate::files::Files;
 use crate::gpu::{about_gang, about_gpus};
 use crate::proc::MARKER;
 use crate::rundir::{Login, Request};
@@ -37,6 +38,7 @@ pub fn request(shared: &Shared, start: StartRun) -> Request {
         hooks: Hooks::default(),
         reservation: Reservation::default(),
         login: shared.login.clone(),
+        files: Files { inputs: start.spec.inputs.clone(), outputs: start.spec.outputs.clone() },
         container: None,
     };
     if start.spec.runtime == Runtime::Container {

@@ -21,7 +21,7 @@ const MESSAGE_MAX: usize = 32 * 1024 * 1024;
 const WINDOW: u32 = 1024 * 1024;
 
 #[derive(Debug, thiserror::Error)]
-pub(super) enum DialError {
+pub(crate) enum DialError {
     #[error("`{0}` is not an address of a server; write host:port")]
     Address(String),
     #[error("the node's certificate cannot be used")]
@@ -31,11 +31,11 @@ pub(super) enum DialError {
 }
 
 /// Connects to a server as this node.
-pub(super) async fn dial(
+pub(crate) async fn channel(
     address: &str,
     identity: &Identity,
     manner: Manner,
-) -> Result<AgentLinkClient<Channel>, DialError> {
+) -> Result<Channel, DialError> {
     let mut config = identity.client_config().map_err(DialError::Identity)?;
     config.alpn_protocols = vec![b"h2".to_vec()];
     let tls = TlsConnector::from(Arc::new(config));
@@ -49,7 +49,7 @@ pub(super) async fn dial(
             Ok::<_, std::io::Error>(TokioIo::new(stream))
         }
     });
-    let channel = Endpoint::from_shared(format!("http://{address}"))
+    Endpoint::from_shared(format!("http://{address}"))
         .map_err(|_| DialError::Address(address.to_owned()))?
         .connect_timeout(CONNECT_TIMEOUT)
         .http2_keep_alive_interval(manner.keep_alive)
@@ -59,8 +59,16 @@ pub(super) async fn dial(
         .initial_connection_window_size(WINDOW)
         .connect_with_connector(connector)
         .await
-        .map_err(DialError::Connect)?;
-    let client = AgentLinkClient::new(channel)
+        .map_err(DialError::Connect)
+}
+
+/// The same, to talk.
+pub(super) async fn dial(
+    address: &str,
+    identity: &Identity,
+    manner: Manner,
+) -> Result<AgentLinkClient<Channel>, DialError> {
+    let client = AgentLinkClient::new(channel(address, identity, manner).await?)
         .max_decoding_message_size(MESSAGE_MAX)
         .max_encoding_message_size(MESSAGE_MAX);
     Ok(if manner.is_compressed {

@@ -32,7 +32,8 @@ use crate::runner::Runner;
 use crate::status::Status;
 use crate::supervisor::Supervisor;
 use crate::writes::Tally;
-use manner::Manner;
+pub(crate) use link::channel;
+pub(crate) use manner::Manner;
 
 const RETRY_MIN: Duration = Duration::from_millis(200);
 const RETRY_MAX: Duration = Duration::from_secs(15);

@@ -111,6 +111,7 @@ impl Session {
             Ok(never) => match never {},
             Err(end) => end,
         };
+        self.runner.blobs().reach().lost();
         scope.stop().await;
         drop(talk);
         if matches!(end, End::Stopping | End::Renewed) {
@@ -173,6 +174,7 @@ impl Session {
         );
         self.status.set_connected(welcome.server_id.clone(), address.to_owned(), self.clock.now());
         self.remember(welcome, address).await;
+        self.runner.blobs().reach().found(address, &self.identity, self.manner);
         Ok(Opened { outbound, inbound, beat })
     }
 

@@ -1,5 +1,5 @@
 //! Streams from this node to whoever asked a server for them: output, commands beside runs, what was
-//! used, what the machine is.
+//! used, what the machine is, what its container engine has and does.
 //!
 //! The server says how many bytes it is ready for (the window) and gives credit as it passes them on;
 //! no more is ever on its way. A reader that is slow or gone therefore costs a file handle and one
@@ -9,6 +9,7 @@
 //! Every frame of output carries a cursor, from which another stream of the same kind goes on exactly
 //! behind it.
 
+mod engine;
 mod exec;
 mod facts;
 mod outlet;
@@ -116,6 +117,7 @@ impl Stream {
             What::Facts(v1::FactsRequest {}) => {
                 facts::send(looker, &tasks, &clock, &mut outlet).await
             }
+            What::Engine(request) => engine::send(request, &runner, &clock, &mut outlet).await,
         };
         let mut end = v1::StreamEnd { stream_id: id, ..v1::StreamEnd::default() };
         match ended {

@@ -434,9 +434,10 @@ impl Owner {
             return;
         };
         let generation = held.assignment.generation;
-        // The image of a container may take long to come; its start hears of the stop at once.
-        let is_container = held.assignment.spec.runtime == Runtime::Container;
-        let is_too_early = self.starts.is_in_flight(run) && !is_container;
+        // What has to be fetched first may take long to come; such a start hears of the stop at once.
+        let spec = &held.assignment.spec;
+        let is_fetched = spec.runtime == Runtime::Container || !spec.inputs.is_empty();
+        let is_too_early = self.starts.is_in_flight(run) && !is_fetched;
         if is_too_early || self.stopping.get(&run) >= Some(&generation) {
             return;
         }

@@ -14,6 +14,8 @@ hostler_model::labels! {
         Output = "output",
         /// Closed output, packed.
         Packing = "packing",
+        /// Files that tasks and containers need.
+        Content = "content",
         /// What is to be run, for each run, and this count.
         Records = "records",
     }

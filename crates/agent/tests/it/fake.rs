@@ -179,6 +179,13 @@ impl Drop for FakeServer {
 impl AgentLink for Link {
     type SessionStream = ReceiverStream<Result<v1::ServerMessage, Status>>;
 
+    async fn resolve_image(
+        &self,
+        _: Request<v1::ResolveImageRequest>,
+    ) -> Result<Response<v1::ResolveImageReply>, Status> {
+        Ok(Response::new(v1::ResolveImageReply::default()))
+    }
+
     async fn session(
         &self,
         request: Request<Streaming<v1::AgentMessage>>,

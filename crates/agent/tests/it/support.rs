@@ -28,6 +28,7 @@ pub fn config(data: &Path, limits: Limits) -> Config {
         data_dir: data.to_owned(),
         output: limits,
         containers: ContainerConfig::default(),
+        content_cache: hostler_agent::runner::CONTENT_CACHE,
     }
 }
 

@@ -110,6 +110,30 @@ async fn a_pass_runs_at_once_and_then_every_period() {
 }
 
 #[tokio::test]
+async fn a_pass_begins_when_the_one_before_said_something_is_due() {
+    let mut world = World::new(usize::MAX >> 4, |number| {
+        let due = match number {
+            1 => Timestamp::from_micros(1_790_000_007_000_000),
+            2 => Timestamp::EPOCH,
+            _ => Timestamp::from_micros(1_790_999_000_000_000),
+        };
+        done(number).due_at(Some(due))
+    });
+    assert_eq!(world.pass().await, 1);
+    world.rest().await;
+    world.manual.advance(Duration::from_millis(6_999));
+    world.rest().await;
+    world.manual.advance(Duration::from_millis(1));
+    assert_eq!(world.pass().await, 2, "in time");
+    world.rest().await;
+    world.manual.advance(Duration::from_millis(5));
+    assert_eq!(world.pass().await, 3, "soon where it is too late, and not at once");
+    world.rest().await;
+    world.manual.advance(PERIOD.mul_f64(1.11));
+    assert_eq!(world.pass().await, 4, "no later than the period");
+}
+
+#[tokio::test]
 async fn many_wakes_before_a_pass_cause_one_pass() {
     let mut world = World::new(1, done);
     assert_eq!(world.pass().await, 1);

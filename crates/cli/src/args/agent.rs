@@ -115,6 +115,8 @@ pub struct AgentRunArgs {
     pub http: AgentHttpArgs,
     #[command(flatten)]
     pub edge: AgentEdgeArgs,
+    #[command(flatten)]
+    pub containers: AgentContainerArgs,
     /// Collector for traces (OTLP over gRPC), such as http://127.0.0.1:4317
     #[arg(long, value_name = "URL", env = "HOSTLER_OTLP", hide_env_values = true)]
     pub otlp: Option<String>,
@@ -154,6 +156,9 @@ pub struct AgentEdgeArgs {
     /// they warn, and write what can wait later
     #[arg(long, value_name = "SIZE", env = "HOSTLER_AGENT_WRITE_BUDGET", hide_env_values = true)]
     pub write_budget: Option<Bytes>,
+    /// How much fetched content (images, files of tasks) is kept for the next time; 4GiB when absent
+    #[arg(long, value_name = "SIZE", env = "HOSTLER_AGENT_CONTENT_CACHE", hide_env_values = true)]
+    pub content_cache: Option<Bytes>,
     /// The link to the server is paid for by what it carries: send less, and compressed
     #[arg(
         long,
@@ -162,6 +167,31 @@ pub struct AgentEdgeArgs {
         value_parser = clap::builder::FalseyValueParser::new()
     )]
     pub metered: bool,
+}
+
+/// What the machine's container engine may be used for.
+#[derive(Args, Clone, Debug, Default)]
+pub struct AgentContainerArgs {
+    /// Socket of the container engine; /var/run/docker.sock when absent
+    #[arg(long, value_name = "SOCKET", env = "HOSTLER_AGENT_ENGINE", hide_env_values = true)]
+    pub engine: Option<PathBuf>,
+    /// Directory that containers may mount, and what is below it; repeat it, or separate them by `:`
+    #[arg(
+        long = "allow-mount",
+        value_name = "DIR",
+        env = "HOSTLER_AGENT_ALLOW_MOUNT",
+        hide_env_values = true,
+        value_delimiter = ':'
+    )]
+    pub allow_mounts: Vec<PathBuf>,
+    /// Run privileged containers too; they can do everything that root can
+    #[arg(
+        long,
+        env = "HOSTLER_AGENT_ALLOW_PRIVILEGED",
+        hide_env_values = true,
+        value_parser = clap::builder::FalseyValueParser::new()
+    )]
+    pub allow_privileged: bool,
 }
 
 #[derive(Args, Clone, Debug, Default)]

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 use hostler_base::log::LogFormat;
 use hostler_model::Name;
 
-use super::{ServerInstallArgs, ServerUninstallArgs, labels_of};
+use super::{AgentContainerArgs, ServerInstallArgs, ServerUninstallArgs, labels_of};
 
 /// Start a control plane and a node on this machine
 #[derive(Args, Clone, Debug, Default)]
@@ -25,6 +25,8 @@ foreground until it is interrupted; tasks that run then go on and are found agai
 pub struct UpArgs {
     #[command(flatten)]
     pub options: ServerOptions,
+    #[command(flatten)]
+    pub containers: AgentContainerArgs,
     /// Do not print how to open the dashboard
     #[arg(long)]
     pub no_browser_hint: bool,

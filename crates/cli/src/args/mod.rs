@@ -2,8 +2,10 @@
 
 mod access;
 mod agent;
+mod files;
 mod grammar;
 mod host;
+mod image;
 mod import;
 mod install;
 mod node;
@@ -21,13 +23,18 @@ pub use access::{
     UserPasswdArgs, UserRefs,
 };
 pub use agent::{
-    AgentArgs, AgentCommand, AgentDataDir, AgentExecArgs, AgentHttpArgs, AgentJoinArgs,
-    AgentLogsArgs, AgentNextArgs, AgentRunArgs, AgentShutdownArgs, AgentUpArgs, AgentValidateArgs,
-    AgentWorkload, AgentWorkloads, LocalCommand, When,
+    AgentArgs, AgentCommand, AgentContainerArgs, AgentDataDir, AgentExecArgs, AgentHttpArgs,
+    AgentJoinArgs, AgentLogsArgs, AgentNextArgs, AgentRunArgs, AgentShutdownArgs, AgentUpArgs,
+    AgentValidateArgs, AgentWorkload, AgentWorkloads, LocalCommand, When,
 };
+pub use files::{BlobCommand, FileArgs, LocalInput, TaskDownloadArgs, outputs_as_kept};
 pub use grammar::Limit;
 pub use host::{
     LogArgs, ServerArgs, ServerCommand, ServerMigrateArgs, ServerOptions, ServerRunArgs, UpArgs,
+};
+pub use image::{
+    ContainerCommand, ContainerCommitArgs, ContainerExportArgs, ImageArg, ImageCommand,
+    ImageExportArgs, ImageListArgs, ImagePushArgs, ImageRemoveArgs, ImageSyncArgs,
 };
 pub use import::{
     ImportCommand, ImportComposeArgs, ImportCrontabArgs, ImportFilesArgs, ImportProcfileArgs,
@@ -197,6 +204,15 @@ pub enum Command {
     /// Nodes: the machines
     #[command(subcommand)]
     Node(NodeCommand),
+    /// Images that Hostler keeps for its nodes, and those that nodes have
+    #[command(subcommand)]
+    Image(ImageCommand),
+    /// Containers of nodes
+    #[command(subcommand)]
+    Container(ContainerCommand),
+    /// Content of a project: files that tasks find, and files that they left
+    #[command(subcommand)]
+    Blob(BlobCommand),
     /// Operations: long changes that can be watched and cancelled
     #[command(subcommand)]
     Operation(OperationCommand),

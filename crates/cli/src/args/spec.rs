@@ -9,6 +9,7 @@ use hostler_model::{
     PullPolicy, RetryOn, Span, StopSignal, Strategy, Target, Timestamp,
 };
 
+use super::FileArgs;
 use super::grammar::{after, gpus, moment, mount, numa};
 use super::labels_of;
 
@@ -60,6 +61,8 @@ pub struct SpecArgs {
     pub queue: QueueRuleArgs,
     #[command(flatten)]
     pub container: ContainerArgs,
+    #[command(flatten)]
+    pub files: FileArgs,
 }
 
 /// What it reserves and what it may use.
@@ -124,6 +127,10 @@ pub struct PlacementArgs {
     /// Spread evenly over the values of this label instead of over nodes
     #[arg(long, value_name = "LABEL")]
     pub over: Option<String>,
+    /// On the nodes nearest to this place, such as eu/berlin/rack3; nodes say where they are with the
+    /// label `location`
+    #[arg(long, value_name = "PLACE", conflicts_with = "over")]
+    pub near: Option<String>,
 }
 
 /// How it waits for its turn, and what happens after a failure.

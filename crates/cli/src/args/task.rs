@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use hostler_api::task::OutputStream;
 use hostler_model::{ArrayRange, Span, TaskStateKind};
 
-use super::{ArrayCommand, LimitArgs, SpecArgs, labels_of};
+use super::{ArrayCommand, LimitArgs, SpecArgs, TaskDownloadArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum TaskCommand {
@@ -52,6 +52,12 @@ pub enum TaskCommand {
     /// List the runs of a task, newest first
     #[command(after_help = "Examples:\n  hostler task runs build")]
     Runs(TaskRef),
+    /// List what the runs of a task left, newest run first
+    #[command(
+        after_help = "Examples:\n  hostler task outputs train\n  hostler task outputs train -o wide"
+    )]
+    Outputs(TaskRef),
+    Download(TaskDownloadArgs),
     /// Arrays: many tasks with one spec, told apart by their index; and gangs
     #[command(subcommand)]
     Array(ArrayCommand),
@@ -149,6 +155,7 @@ Examples:
   hostler task submit --after build --retries 3 --priority 10 -- ./publish
   hostler task submit --array 1-10000%50 --wait -- sh -c './step $HOSTLER_ARRAY_INDEX'
   hostler task submit --nodes 4 --gpus 8 -- ./train-together
+  hostler task submit --input train.csv --keep 'model-*.bin' -- ./train train.csv
   hostler task submit -f task.yaml --wait
 
 A file holds `name` and `spec`, with `range` for an array, or `tasks` with a list of these,

@@ -5,6 +5,8 @@ mod array;
 mod context;
 mod doctor;
 mod explain;
+mod files;
+mod image;
 mod import;
 mod login;
 mod logs;
@@ -137,6 +139,9 @@ pub async fn perform(cx: &Cx, command: Command) -> Outcome {
         Command::Account(args) => queue::account(cx, args).await,
         Command::Workload(command) => Box::pin(workload::perform(cx, command)).await,
         Command::Node(command) => Box::pin(node::perform(cx, command)).await,
+        Command::Image(command) => Box::pin(image::images(cx, command)).await,
+        Command::Container(command) => image::containers(cx, command).await,
+        Command::Blob(command) => files::blobs(cx, command).await,
         Command::Operation(command) => operation::perform(cx, command).await,
         Command::Event(command) => record::events(cx, command).await,
         Command::Import(command) => import::perform(cx, command),

@@ -14,13 +14,17 @@ use hostler_api::task::{
 use hostler_model::{Code, ExitReason, TaskStateKind};
 
 use super::spec::{self, Many, Submission};
-use super::{Cx, Link, NONE, logs, pause, task, wait};
+use super::{Cx, Link, NONE, files, logs, pause, task, wait};
 use crate::args::RunArgs;
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 
-pub async fn run(cx: &Cx, args: RunArgs) -> Outcome {
-    let body = match spec::build(&cx.ui, args.spec, Many::default())? {
+pub async fn run(cx: &Cx, mut args: RunArgs) -> Outcome {
+    let given = std::mem::take(&mut args.spec.files);
+    let mut submission = spec::build(&cx.ui, args.spec, Many::default())?;
+    let link = cx.link()?;
+    files::attach(cx, &link, &mut submission, given).await?;
+    let body = match submission {
         Submission::One(body) => body,
         Submission::Batch(_) | Submission::Array(_) => {
             return Err(Failure::usage(
@@ -29,7 +33,6 @@ pub async fn run(cx: &Cx, args: RunArgs) -> Outcome {
             ));
         }
     };
-    let link = cx.link()?;
     let path = ProjectPath { project: link.project.clone() };
     let task = link.client.call::<TaskSubmit>(&path, &NONE, &body).await?;
     if args.detach {

@@ -51,6 +51,10 @@ pub fn placement(spec: &mut WorkloadSpec, args: PlacementArgs) -> Result<(), Fai
         placement.over = Some(label);
         placement.strategy.get_or_insert(Strategy::Spread);
     }
+    if let Some(place) = args.near {
+        placement.near = Some(place);
+        placement.strategy.get_or_insert(Strategy::Location);
+    }
     Ok(())
 }
 
@@ -165,6 +169,14 @@ mod tests {
                 "strategy": "spread", "over": "zone" })
         );
         assert_eq!(said["limits"], json!({ "cpu": 2.5 }));
+        assert_eq!(spec.problems(""), []);
+    }
+
+    #[test]
+    fn a_place_brings_its_strategy() {
+        let spec = spec_of(&["--near", "eu/berlin", "a"]).unwrap();
+        let said = serde_json::to_value(&spec.placement).unwrap();
+        assert_eq!(said, json!({ "strategy": "location", "near": "eu/berlin" }));
         assert_eq!(spec.problems(""), []);
     }
 

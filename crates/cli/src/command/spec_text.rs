@@ -49,9 +49,10 @@ fn gpu_words(gpus: &GpuRequest) -> String {
 
 pub fn placement(text: &mut Description, spec: &WorkloadSpec) {
     let rules = &spec.placement;
-    let strategy = rules.strategy.map(|strategy| match &rules.over {
-        Some(label) => format!("{strategy} over {label}"),
-        None => strategy.to_string(),
+    let strategy = rules.strategy.map(|strategy| match (&rules.over, &rules.near) {
+        (Some(label), _) => format!("{strategy} over {label}"),
+        (None, Some(place)) => format!("{strategy} near {place}"),
+        (None, None) => strategy.to_string(),
     });
     text.pair("On node", rules.node.as_ref().map(ToString::to_string))
         .pair("Selector", pairs(&rules.selector))

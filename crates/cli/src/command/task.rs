@@ -10,7 +10,7 @@ use hostler_api::task::{
 use hostler_model::TaskStateKind;
 
 use super::spec::{self, Many, Submission};
-use super::{Cx, DONE, Link, NONE, PAGE, array, explain, logs, task_describe, wait, watch};
+use super::{Cx, DONE, Link, NONE, PAGE, array, explain, files, logs, task_describe, wait, watch};
 use crate::args::{
     SubmitArgs, TaskCommand, TaskKillArgs, TaskListArgs, TaskRemoveArgs, TaskRetryArgs, WaitArgs,
 };
@@ -48,6 +48,8 @@ pub async fn perform(cx: &Cx, command: TaskCommand) -> Outcome {
             Ok(DONE)
         }
         TaskCommand::Retry(args) => retry(cx, args).await,
+        TaskCommand::Outputs(args) => files::outputs(cx, &args.task).await,
+        TaskCommand::Download(args) => files::download(cx, args).await,
         TaskCommand::Array(command) => array::perform(cx, command).await,
         TaskCommand::Rm(args) => rm(cx, args).await,
         TaskCommand::Explain(args) => explain::task(cx, &args.task).await,
@@ -64,10 +66,12 @@ pub(super) async fn get(link: &Link, name: &str) -> Result<TaskView, Failure> {
     Ok(link.client.call::<TaskGet>(&link.task(name), &TaskGetQuery::default(), &NONE).await?)
 }
 
-async fn submit(cx: &Cx, args: SubmitArgs) -> Outcome {
+async fn submit(cx: &Cx, mut args: SubmitArgs) -> Outcome {
+    let files = std::mem::take(&mut args.spec.files);
     let many = Many { range: args.array, nodes: args.nodes };
-    let submission = spec::build(&cx.ui, args.spec, many)?;
+    let mut submission = spec::build(&cx.ui, args.spec, many)?;
     let link = cx.link()?;
+    files::attach(cx, &link, &mut submission, files).await?;
     let path = ProjectPath { project: link.project.clone() };
     let names = match submission {
         Submission::One(body) => {

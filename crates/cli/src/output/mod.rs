@@ -5,7 +5,9 @@
 //! are the API's own views. Tables have no borders, show relative times (absolute ones with `wide`)
 //! and are cut to the terminal only where there is one.
 
+mod blob_rows;
 mod describe;
+mod image_rows;
 mod jsonpath;
 mod resources;
 mod rows;

@@ -1,6 +1,7 @@
 //! The steps of operations. Each is idempotent: it looks at the rows, does what is missing, and says
 //! whether it is done, has to wait, or cannot succeed.
 
+mod image;
 mod node;
 
 use hostler_model::{Error, Operation, OperationPlan};
@@ -36,11 +37,21 @@ impl Control {
             (OperationPlan::NodeRemove { node, .. }, "stop") => self.step_stop(*node).await,
             (OperationPlan::NodeRemove { node, .. }, "revoke") => self.step_revoke(*node).await,
             (OperationPlan::NodeRemove { node, .. }, "remove") => self.step_remove(*node).await,
-            (OperationPlan::NodeDrain { .. } | OperationPlan::NodeRemove { .. }, other) => {
-                Ok(StepOutcome::Failed(format!(
-                    "this version of Hostler does not know the step `{other}`"
-                )))
+            (OperationPlan::ImageSync { image, nodes }, "load") => {
+                self.step_load(operation, *image, nodes).await
             }
+            (OperationPlan::ImageTake { name, node, source }, "take") => {
+                self.step_take(operation, name, *node, source).await
+            }
+            (
+                OperationPlan::NodeDrain { .. }
+                | OperationPlan::NodeRemove { .. }
+                | OperationPlan::ImageSync { .. }
+                | OperationPlan::ImageTake { .. },
+                other,
+            ) => Ok(StepOutcome::Failed(format!(
+                "this version of Hostler does not know the step `{other}`"
+            ))),
         }
     }
 
@@ -50,6 +61,8 @@ impl Control {
             OperationPlan::NodeDrain { node, .. } | OperationPlan::NodeRemove { node, .. } => {
                 self.drain_over(*node).await
             }
+            // What nodes do meanwhile they finish; nothing is left to put right.
+            OperationPlan::ImageSync { .. } | OperationPlan::ImageTake { .. } => Ok(()),
         }
     }
 }

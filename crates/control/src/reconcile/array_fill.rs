@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::pass;
 use crate::Control;
 use crate::ends::Follow;
-use crate::service::task_submit::wait_for_others;
+use crate::service::task_after::wait_for_others;
 
 /// Tasks made in one transaction.
 const BATCH: usize = 1000;

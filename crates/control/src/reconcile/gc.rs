@@ -1,5 +1,5 @@
 //! Lets go of what is old: events, ended tasks, runs and places that services left behind,
-//! idempotency keys, expired sessions.
+//! idempotency keys, expired sessions, and content that nothing needs.
 
 use std::time::Duration;
 
@@ -14,6 +14,8 @@ use crate::Control;
 const IDEMPOTENCY_KEEP: Duration = Duration::from_secs(86_400);
 /// Events kept however old they are.
 const EVENTS_KEEP_MIN: u64 = 10_000;
+/// How long a chunk that no blob has waits for one.
+const CHUNK_KEEP: Duration = Duration::from_hours(24);
 const BATCH: u32 = 200;
 
 pub(super) struct Gc {
@@ -29,6 +31,8 @@ pub(super) struct Report {
     placements: u64,
     keys: u64,
     sessions: u64,
+    blobs: u64,
+    chunks: u64,
     #[serde(skip)]
     is_full: bool,
 }
@@ -76,9 +80,16 @@ impl Gc {
                         tx.service_placements_left_before(now.minus(retention), BATCH).await?;
                     report.placements = tx.service_placement_delete_batch(&left).await?;
                     report.runs = runs;
+                    tx.blob_use_delete_left(BATCH).await?;
+                    tx.blob_grant_delete_expired(now).await?;
+                    let unused = now.minus(control.config.blobs.retention);
+                    report.blobs = tx.blob_delete_unused(unused, BATCH).await?;
+                    report.chunks = tx.chunk_delete_unused(now.minus(CHUNK_KEEP), BATCH).await?;
+                    let removed = [report.blobs, report.chunks];
                     report.is_full = [report.tasks, pruned, left.len()]
                         .into_iter()
-                        .any(|count| count >= BATCH as usize);
+                        .any(|count| count >= BATCH as usize)
+                        || removed.into_iter().any(|count| count >= u64::from(BATCH));
                     Ok::<_, Error>(report)
                 })
             })

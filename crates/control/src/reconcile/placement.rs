@@ -2,6 +2,13 @@
 //!
 //! Snapshot, decision and writes happen in one serialisable transaction, so that two servers can never
 //! give the same room, device or quota away twice.
+//!
+//! A pass looks at a bounded number of tasks: tasks that are alike once, and of those that are not so many
+//! that the transaction stays short. Where more wait, the next pass begins with the head of every queue and
+//! then goes on where this one stopped, so that nothing is hidden by what is before it. Where that was is
+//! only remembered in memory; after a crash looking begins anew.
+//!
+//! A pass says when the next task may begin, or has waited too long, so that no delay is longer than asked.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,17 +16,34 @@ use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_engine::place::{self, Decision, Preemption};
 use hostler_model::{
     Desired, Error, EventKind, Generation, NewEvent, NodeId, Placement as Record, PlacementId, Run,
-    RunId, RunState, TaskEvent, Workload, WorkloadId,
+    RunId, RunState, TaskEvent, Timestamp, Workload, WorkloadId,
 };
 use hostler_store::Tx;
 use serde::Serialize;
 
 use super::pass;
-use super::scene::{Stage, by_id};
+use super::scene::{Places, Stage, by_id};
 use crate::{Control, service_object};
 
 pub(super) struct Placement {
     control: Control,
+    /// Where the last pass stopped looking.
+    stopped: Places,
+}
+
+/// Tasks of each project that are decided about together: few at first, because a busy fleet has room for
+/// few and reading costs more than deciding; more with every part that left room.
+const LOOK_FIRST: u32 = 64;
+const LOOK_MOST: u32 = 1024;
+
+/// What a pass of placement came to.
+struct Placed {
+    report: PlacementReport,
+    /// Enough was placed for one pass; there may be more.
+    is_full: bool,
+    stopped: Places,
+    /// When something else may be placed or has waited too long.
+    due: Option<Timestamp>,
 }
 
 /// What a pass of placement did.
@@ -35,7 +59,7 @@ pub struct PlacementReport {
 
 impl Placement {
     pub(super) fn new(control: Control) -> Placement {
-        Placement { control }
+        Placement { control, stopped: Places::default() }
     }
 }
 
@@ -45,8 +69,13 @@ impl Reconciler for Placement {
     type Report = PlacementReport;
 
     async fn reconcile(&mut self) -> Pass<PlacementReport> {
-        let placed = self.control.place_pending().await;
-        pass(placed.map(|(report, is_full)| Pass::done(report).again_if(is_full)))
+        let stopped = std::mem::take(&mut self.stopped);
+        let placed = self.control.place_from(&stopped).await;
+        pass(placed.map(|Placed { report, is_full, stopped, due }| {
+            let is_more = is_full || !stopped.is_empty();
+            self.stopped = stopped;
+            Pass::done(report).again_if(is_more).due_at(due)
+        }))
     }
 }
 
@@ -57,27 +86,34 @@ struct Decided {
     placed: Vec<(Workload, Decision)>,
     preempt: Vec<Preemption>,
     names: HashMap<NodeId, String>,
+    stopped: Places,
 }
 
 impl Control {
-    /// One pass of placement; says whether there may be more to do at once.
+    /// One pass of placement, from the head of every queue; says whether there may be more to do at once.
     pub async fn place_pending(&self) -> Result<(PlacementReport, bool), Error> {
+        let placed = self.place_from(&Places::default()).await?;
+        Ok((placed.report, placed.is_full))
+    }
+
+    async fn place_from(&self, begin: &Places) -> Result<Placed, Error> {
         let given_up = self.give_up_overdue().await?;
         let now = self.now();
         // The common case costs one indexed read.
         if self.store.read().await?.workload_queue_projects().await?.is_empty() {
-            return Ok((PlacementReport { given_up, ..PlacementReport::default() }, false));
+            let report = PlacementReport { given_up, ..PlacementReport::default() };
+            return Ok(Placed { report, is_full: false, stopped: Places::default(), due: None });
         }
-        let (mut report, nodes, changed) = self
+        let (mut report, nodes, changed, stopped) = self
             .store
             .tx("placement", |tx| {
                 Box::pin(async move {
-                    let decided = self.decide(tx, now).await?;
+                    let decided = self.decide(tx, now, begin).await?;
                     let mut nodes = self.write_placements(tx, &decided).await?;
                     nodes.extend(self.write_preemptions(tx, &decided).await?);
                     let changed: Vec<WorkloadId> =
                         decided.placed.iter().map(|(task, _)| task.id).collect();
-                    Ok::<_, Error>((decided.report, nodes, changed))
+                    Ok::<_, Error>((decided.report, nodes, changed, decided.stopped))
                 })
             })
             .await?;
@@ -90,26 +126,34 @@ impl Control {
         }
         report.given_up = given_up;
         let is_full = report.placed >= self.config.placement_batch;
-        Ok((report, is_full))
+        Ok(Placed { report, is_full, stopped, due: self.next_due(now).await? })
     }
 
-    /// Goes through what waits until there is no room left or enough is placed. What cannot be placed
-    /// anywhere never keeps what comes after it from being looked at.
+    async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, Error> {
+        let mut read = self.store.read().await?;
+        let ready = read.workload_next_ready(now).await?;
+        let give_up = read.workload_next_give_up().await?;
+        Ok(ready.into_iter().chain(give_up).min())
+    }
+
+    /// Goes through what waits until there is no room left, or enough is placed or looked at: the head of
+    /// every queue, then from `begin` on.
     async fn decide(
         &self,
         tx: &mut Tx<'_>,
-        now: hostler_model::Timestamp,
+        now: Timestamp,
+        begin: &Places,
     ) -> Result<Decided, Error> {
-        const LOOK: u32 = 1024;
-        const LOOKS_MAX: usize = 100_000;
         let mut stage = Stage::open(tx, now, &self.config.placement).await?;
         let nodes = &stage.scene.nodes;
         let mut decided = Decided {
             names: nodes.iter().map(|node| (node.id, node.name.to_string())).collect(),
             ..Decided::default()
         };
+        let mut look = LOOK_FIRST;
         loop {
-            let tasks = stage.next(tx, LOOK).await?;
+            let tasks = stage.next(tx, look).await?;
+            look = (look * 2).min(LOOK_MOST);
             if tasks.is_empty() {
                 return Ok(decided);
             }
@@ -122,12 +166,16 @@ impl Control {
                 decided.placed.push((task, decision));
             }
             stage.pass_over(tasks.values());
+            stage.skip_to(begin);
             decided.report.placed = decided.placed.len();
             decided.report.preempted += plan.preempt.len();
             decided.preempt.extend(plan.preempt);
-            let is_enough = decided.report.placed >= self.config.placement_batch
-                || decided.report.looked_at >= LOOKS_MAX;
+            let is_enough = decided.report.placed >= self.config.placement_batch;
             if is_enough || !place::has_room(&stage.scene.nodes) {
+                return Ok(decided);
+            }
+            if decided.report.looked_at >= self.config.placement_looks {
+                decided.stopped = stage.places();
                 return Ok(decided);
             }
         }

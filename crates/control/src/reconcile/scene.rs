@@ -3,6 +3,7 @@
 //! Only what somebody needs to know is read: counts of tags and families when a rule asks for them,
 //! what is held when something has waited long or is urgent.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use hostler_model::{
     ArrayId, Desired, Error, Name, NodeId, ProjectId, Reservation, Strategy, Timestamp, Workload,
     WorkloadId, WorkloadSpec,
 };
-use hostler_store::{Conn, QueueCursor};
+use hostler_store::{Conn, PassedOver, QueueCursor};
 
 /// Shapes that are known already, so that equal tasks share one.
 #[derive(Default)]
@@ -121,6 +122,21 @@ impl Arrays {
     }
 }
 
+/// About so many tasks are in memory at a time.
+const PART: usize = 4096;
+/// At least so many of each project.
+const LOOK_MIN: u32 = 16;
+
+/// Places in the queues of projects.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Places(BTreeMap<ProjectId, QueueCursor>);
+
+impl Places {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 /// A scene that is filled from the queue, part by part.
 pub(crate) struct Stage {
     pub(crate) scene: Scene,
@@ -130,8 +146,8 @@ pub(crate) struct Stage {
     lines: Vec<(ProjectId, Option<QueueCursor>)>,
     /// Gangs that were taken whole: what else comes of them was looked at.
     gangs: BTreeSet<ArrayId>,
-    /// Arrays of which one could not be placed: nor can the others, which are all alike.
-    passed_over: BTreeSet<ArrayId>,
+    /// What cannot be placed in this pass, because one that is alike could not.
+    passed_over: BTreeMap<ProjectId, PassedOver>,
     has_words: bool,
     has_held: bool,
     /// The lowest priority that is placed, once it was asked for.
@@ -161,25 +177,28 @@ impl Stage {
             shapes: Shapes::default(),
             lines: projects.into_iter().map(|project| (project, None)).collect(),
             gangs: BTreeSet::new(),
-            passed_over: BTreeSet::new(),
+            passed_over: BTreeMap::new(),
             has_words: false,
             has_held: false,
             lowest: None,
         })
     }
 
-    /// The next tasks of every project's queue, gangs whole; empty when there are no more.
+    /// The next tasks of every project's queue, at most so many of each, gangs whole; empty when there
+    /// are no more.
     pub(crate) async fn next(
         &mut self,
         read: &mut Conn,
-        look: u32,
+        most: u32,
     ) -> Result<Vec<Workload>, Error> {
         let mut tasks = Vec::new();
-        let beside: Vec<ArrayId> = self.passed_over.iter().copied().collect();
         let now = self.scene.now;
+        let look = u32::try_from(PART / self.lines.len().max(1)).unwrap_or(most);
+        let look = look.clamp(LOOK_MIN.min(most), most);
         while tasks.is_empty() && !self.lines.is_empty() {
             for (project, cursor) in std::mem::take(&mut self.lines) {
-                let read = read.workload_queue_beside(project, now, cursor, &beside, look).await?;
+                let beside = self.passed_over.entry(project).or_default();
+                let read = read.workload_queue_beside(project, now, cursor, beside, look).await?;
                 if read.len() >= look as usize {
                     self.lines.push((project, read.last().map(QueueCursor::of)));
                 }
@@ -192,15 +211,41 @@ impl Stage {
         Ok(tasks)
     }
 
-    /// Says which tasks were looked at in vain. What else waits of their arrays is not looked at in this
-    /// pass, unless it may follow others to where those go.
+    /// Goes on where an earlier pass stopped looking, unless it is there already.
+    pub(crate) fn skip_to(&mut self, places: &Places) {
+        let order = |cursor: &QueueCursor| (Reverse(cursor.priority), cursor.id);
+        for (project, cursor) in &mut self.lines {
+            let far = places
+                .0
+                .get(project)
+                .filter(|far| cursor.as_ref().is_none_or(|cursor| order(cursor) < order(far)));
+            *cursor = far.copied().or(*cursor);
+        }
+    }
+
+    /// How far the queues were read that are not at their end.
+    pub(crate) fn places(&self) -> Places {
+        let lines = self.lines.iter();
+        Places(lines.filter_map(|(project, cursor)| Some((*project, (*cursor)?))).collect())
+    }
+
+    /// Says which tasks were looked at in vain. What is alike is not looked at in this pass, unless it may
+    /// follow others to where those go: the rest of an array that is full, and whatever asks for the same.
     pub(crate) fn pass_over<'t>(&mut self, left: impl Iterator<Item = &'t Workload>) {
         const MOST: usize = 256;
         for task in left.filter(|task| task.spec.placement.together.is_empty()) {
             let array = task.seat.map(|seat| seat.array);
-            let array = array.filter(|id| !self.gangs.contains(id));
-            if self.passed_over.len() < MOST {
-                self.passed_over.extend(array);
+            if array.is_some_and(|id| self.gangs.contains(&id)) {
+                continue;
+            }
+            let known = self.passed_over.entry(task.project_id).or_default();
+            let room = array.and_then(|id| self.scene.arrays.get(&id));
+            match array.filter(|_| room.is_some_and(ArrayRoom::is_full)) {
+                Some(array) if known.arrays.len() < MOST => drop(known.arrays.insert(array)),
+                None if known.classes.len() < MOST => {
+                    known.classes.insert(task.spec.queue_class());
+                }
+                _ => {}
             }
         }
     }
@@ -233,6 +278,7 @@ impl Stage {
         tasks: &[Workload],
     ) -> Result<(), Error> {
         self.arrays.learn(read, tasks).await?;
+        self.shapes = Shapes::default();
         let Stage { scene, arrays, shapes, .. } = self;
         scene.queue = tasks.iter().map(|task| arrays.ask(task, shapes)).collect();
         for (id, room) in arrays.rooms() {

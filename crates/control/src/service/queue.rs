@@ -12,7 +12,7 @@ use hostler_store::Conn;
 use crate::reconcile::scene::{Stage, by_id};
 use crate::{Control, Cx, QueueDetail, QueuedTask};
 
-/// How many of each project's queue are looked at.
+/// How much of a queue is decided over.
 const LOOK: u32 = 4096;
 /// How many of each are shown, and explained.
 const SHOWN: usize = 20;

@@ -20,7 +20,17 @@ impl Control {
         if let TaskState::Pending = task.state {
             return self.explain_waiting(&mut read, &task).await;
         }
-        let (summary, hints) = settled(&mut read, &task).await?;
+        let (mut summary, hints) = settled(&mut read, &task).await?;
+        if let TaskState::Assigning { placement } = task.state
+            && task.spec.container.is_some()
+            && let Some(placement) = read.placement_get(placement).await?
+            && let Some(run) = placement.run_id
+        {
+            drop(read);
+            if let Some(words) = self.readiness(placement.node_id, run).await {
+                summary = format!("{summary}: {words}");
+            }
+        }
         Ok(Explanation { state, summary, nodes: Vec::new(), hints })
     }
 

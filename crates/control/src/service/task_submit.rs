@@ -6,19 +6,21 @@
 //!
 //! An array is one row at first; the reconciler `array_fill` makes its tasks, in batches.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use hostler_model::{
-    After, AfterCondition, ArrayId, ArrayRange, Code, Desired, Diagnostic, Error, EventKind,
-    Generation, Mode, Name, ObjectKind, ObjectRef, Project, TaskArray, TaskSeat, TaskState,
-    TaskStateKind, Timestamp, Workload, WorkloadId, WorkloadSpec,
+    ArrayId, ArrayRange, Code, Desired, Diagnostic, Error, EventKind, Generation, Mode, Name,
+    ObjectKind, ObjectRef, Project, TaskArray, TaskSeat, TaskState, Timestamp, Workload,
+    WorkloadId, WorkloadSpec,
 };
-use hostler_store::{ArrayStanding, Tx, Waiting};
+use hostler_store::{ArrayStanding, Tx};
 use serde_json::json;
 
 use super::project::taken;
-use super::task::{find, object};
+use super::task::object;
+use super::task_after::{resolve, wait_for_others};
+use super::task_files::{Need, hold_inputs, needs};
 use crate::{Control, Cx, NewArray, NewTask, TaskDetail};
 
 impl Control {
@@ -55,6 +57,7 @@ impl Control {
                     check_quota(tx, project, made.len() as u64).await?;
                     let name = made.first().map(|w| w.name.to_string()).unwrap_or_default();
                     let (made, waiting) = wait_for_others(tx, project, made).await?;
+                    hold_inputs(tx, project, &needs(&made), now).await?;
                     tx.workload_insert_batch(&made).await.map_err(|e| taken(e, "task", name))?;
                     tx.task_after_insert_batch(&waiting).await?;
                     tx.journal_append(events, audit).await?;
@@ -147,6 +150,9 @@ impl Control {
                         let at = format!("/spec/queue/after/{i}/task");
                         resolve(tx, project, after, &at, &HashMap::new()).await?;
                     }
+                    let holder = array.id.to_string();
+                    let need = Need { at: "/spec".to_owned(), spec: &array.spec, holder };
+                    hold_inputs(tx, project, &[need], now).await?;
                     tx.task_array_insert(array)
                         .await
                         .map_err(|e| taken(e, "task array", array.name.to_string()))?;
@@ -350,104 +356,6 @@ async fn check_quota(tx: &mut Tx<'_>, project: &Project, more: u64) -> Result<()
         ),
         "wait until some have ended, or ask for a larger quota",
     ))
-}
-
-/// What a task waits for, and how that stands.
-enum Other {
-    Task {
-        id: WorkloadId,
-        state: TaskStateKind,
-    },
-    Array {
-        id: ArrayId,
-        is_over: bool,
-        is_good: bool,
-    },
-    /// Made in the same batch.
-    Sibling(WorkloadId),
-}
-
-async fn resolve(
-    tx: &mut Tx<'_>,
-    project: &Project,
-    after: &After,
-    at: &str,
-    siblings: &HashMap<String, WorkloadId>,
-) -> Result<Other, Error> {
-    if let Some(id) = siblings.get(&after.task) {
-        return Ok(Other::Sibling(*id));
-    }
-    if let Ok(found) = find(tx, project, &after.task).await {
-        return Ok(Other::Task { id: found.id, state: found.state.kind() });
-    }
-    let array = match (after.task.parse::<ArrayId>(), after.task.parse::<Name>()) {
-        (Ok(id), _) => tx.task_array_get(id).await?,
-        (_, Ok(name)) => tx.task_array_by_name(project.id, &name).await?,
-        _ => None,
-    };
-    match array.filter(|standing| standing.array.project_id == project.id) {
-        Some(ArrayStanding { array, unsettled, unsuccessful, .. }) => {
-            Ok(Other::Array { id: array.id, is_over: unsettled == 0, is_good: unsuccessful == 0 })
-        }
-        None => {
-            let text = format!("there is no task or array `{}` in the project", after.task);
-            Err(Error::invalid(vec![Diagnostic::new(at, text)]))
-        }
-    }
-}
-
-/// Whether an end is what was waited for.
-pub(crate) fn is_met(condition: AfterCondition, is_good: bool) -> bool {
-    match condition {
-        AfterCondition::Ok => is_good,
-        AfterCondition::Any => true,
-        AfterCondition::Fail => !is_good,
-    }
-}
-
-/// Takes the time away at which a task may be placed where it waits for others, and says for which.
-pub(crate) async fn wait_for_others(
-    tx: &mut Tx<'_>,
-    project: &Project,
-    made: &[Workload],
-) -> Result<(Vec<Workload>, Vec<Waiting>), Error> {
-    let mut made = made.to_vec();
-    let siblings: HashMap<String, WorkloadId> =
-        made.iter().map(|task| (task.name.to_string(), task.id)).collect();
-    let is_batch = made.len() > 1;
-    let mut waiting = BTreeMap::new();
-    for (i, task) in made.iter_mut().enumerate() {
-        for (n, after) in task.spec.clone().queue.after.iter().enumerate() {
-            let base = if is_batch { format!("/tasks/{i}") } else { String::new() };
-            let at = format!("{base}/spec/queue/after/{n}/task");
-            let (on_id, over) = match resolve(tx, project, after, &at, &siblings).await? {
-                Other::Sibling(id) => (id.to_string(), None),
-                Other::Task { id, state } => {
-                    let is_good = state == TaskStateKind::Completed;
-                    (id.to_string(), state.is_settled().then_some(is_good))
-                }
-                Other::Array { id, is_over, is_good } => {
-                    (id.to_string(), is_over.then_some(is_good))
-                }
-            };
-            match over {
-                Some(is_good) if is_met(after.on, is_good) => {}
-                Some(_) => {
-                    let text =
-                        format!("`{}` has ended already, but not with `{}`", after.task, after.on);
-                    return Err(Error::invalid(vec![Diagnostic::new(at, text)]));
-                }
-                None => {
-                    task.time_ready = None;
-                    task.time_give_up = None;
-                    let one =
-                        Waiting { task_id: task.id, on_id: on_id.clone(), condition: after.on };
-                    waiting.insert((task.id, on_id), one);
-                }
-            }
-        }
-    }
-    Ok((made, waiting.into_values().collect()))
 }
 
 /// A task runs once, on one node.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod blobs;
 mod gpus;
 mod metered;
 mod postgres;
@@ -13,3 +14,4 @@ mod services;
 mod simulation;
 mod story;
 mod tasks;
+mod waking;

@@ -127,10 +127,10 @@ async fn an_array_that_runs_as_many_as_it_may_is_not_gone_through_again_and_agai
     while world.control.fill_arrays().await.unwrap().made > 0 {}
     let behind = submit(&world, cores(100)).await;
     let (report, _) = world.control.place_pending().await.unwrap();
-    assert_eq!((report.placed, report.looked_at), (3, 1025), "two, and the one behind it");
+    assert_eq!((report.placed, report.looked_at), (3, 65), "two, and the one behind it");
     assert_eq!(state(&world, &behind).await, TaskStateKind::Assigning);
     let (report, _) = world.control.place_pending().await.unwrap();
-    assert_eq!((report.placed, report.looked_at), (0, 1024));
+    assert_eq!((report.placed, report.looked_at), (0, 64));
 }
 
 #[tokio::test]

@@ -400,6 +400,6 @@ async fn what_cannot_be_placed_does_not_block_what_can() {
     world.control.task_submit(&world.cx, &world.project, many).await.unwrap();
     let id = submit(&world, 10).await;
     let (report, is_full) = world.control.place_pending().await.unwrap();
-    assert_eq!((report.placed, report.looked_at, is_full), (1, 901, false));
+    assert_eq!((report.placed, report.looked_at, is_full), (1, 65, false));
     assert_eq!(state(&world, &id).await, TaskStateKind::Assigning);
 }

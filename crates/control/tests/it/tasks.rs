@@ -52,15 +52,14 @@ async fn work(world: &World, agents: &mut [SimAgent], truth: &mut Truth) {
 async fn a_gang_is_looked_at_whole() {
     let world = World::new(1).await;
     let _agents = joined(&world, 3).await;
-    submit(&world, cores(64_000), 1000).await;
-    submit(&world, cores(64_000), 22).await;
+    submit(&world, cores(64_000), 62).await;
     let mut spec = cores(500);
     spec.queue.nodes = Some(3);
     let new = NewArray { name: None, spec, range: None };
     let made = world.control.task_array_submit(&world.cx, &world.project, new).await.unwrap();
     world.control.fill_arrays().await.unwrap();
     let (report, _) = world.control.place_pending().await.unwrap();
-    assert_eq!((report.looked_at, report.placed), (1025, 3));
+    assert_eq!((report.looked_at, report.placed), (65, 3));
     let array = made.array.id.to_string();
     let page = world
         .control

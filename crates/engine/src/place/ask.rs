@@ -60,10 +60,12 @@ impl Shape {
 
     /// The strategy in force for it.
     pub(super) fn strategy(&self, settings: &Settings) -> Strategy {
-        match (self.rules.strategy, &self.rules.over) {
-            (Some(strategy), _) => strategy,
-            (None, Some(_)) => Strategy::Spread,
-            (None, None) => settings.strategy,
+        let rules = &self.rules;
+        match (rules.strategy, &rules.over, &rules.near) {
+            (Some(strategy), _, _) => strategy,
+            (None, Some(_), _) => Strategy::Spread,
+            (None, None, Some(_)) => Strategy::Location,
+            (None, None, None) => settings.strategy,
         }
     }
 

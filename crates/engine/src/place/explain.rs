@@ -8,18 +8,21 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use hostler_model::{
-    AfterCondition, ArrayId, Bytes, Cores, Name, NodeId, ProjectId, Timestamp, WorkloadId,
+    AfterCondition, ArrayId, Bytes, Cores, LOCATION_LABEL, Name, NodeId, ProjectId, Strategy,
+    Timestamp, WorkloadId,
 };
 
 use super::ask::{ArrayRoom, Holding, ProjectShare, cores_limit, gpus_limit};
 use super::queue::{Shares, dominant_share};
-use super::{Ask, Decision, NodeOffer, Plan, Reason, Scene, place, reasons};
+use super::{Ask, Decision, NodeOffer, Plan, Reason, Scene, Settings, Shape, place, reasons};
 
 /// Why a task waits, or where it goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// It goes there, to the node of this name, as soon as the next pass is made.
     pub decision: Option<(Name, Decision)>,
+    /// How that node lies to the place that is asked for, if one is.
+    pub place: Option<String>,
     /// What keeps it back wherever there is room.
     pub queue: Vec<QueueReason>,
     /// For every node, what speaks against it.
@@ -209,8 +212,9 @@ impl Outlook {
         let decision = plan.placed.iter().find(|decision| decision.workload_id == workload_id);
         if let Some(decision) = decision.cloned() {
             let node = scene.nodes.iter().find(|node| node.id == decision.node_id);
+            let place = node.and_then(|node| about_place(&ask.shape, node, &scene.settings));
             let decision = node.map(|node| (node.name.clone(), decision));
-            return Some(Explanation { decision, queue: Vec::new(), nodes: Vec::new() });
+            return Some(Explanation { decision, place, ..Explanation::default() });
         }
         let against = |node: &NodeOffer| {
             let found = reasons(&ask.shape, node);
@@ -232,7 +236,7 @@ impl Outlook {
         about_gang(scene, ask, fitting, &mut queue);
         about_room(scene, plan, ask, &mut queue);
         queue.extend(self.behind(ask));
-        Some(Explanation { decision: None, queue, nodes })
+        Some(Explanation { queue, nodes, ..Explanation::default() })
     }
 
     /// How many come before it at the beginning of the pass.
@@ -260,6 +264,18 @@ impl Outlook {
     }
 }
 
+/// How a node lies to the place that is asked for.
+fn about_place(shape: &Shape, node: &NodeOffer, settings: &Settings) -> Option<String> {
+    let near = shape.rules.near.as_ref()?;
+    if shape.strategy(settings) != Strategy::Location {
+        return None;
+    }
+    Some(match node.labels.get(LOCATION_LABEL) {
+        Some(here) => format!("at `{here}`, as near to `{near}` as there is room"),
+        None => format!("which does not say where it is: there is no room nearer to `{near}`"),
+    })
+}
+
 /// Why a task of the scene's queue waits; see [`Outlook::explain`].
 pub fn explain(
     scene: Scene,
@@ -285,7 +301,11 @@ impl Explanation {
     pub fn summary(&self) -> String {
         let count = self.nodes.len();
         match (&self.decision, self.queue.first()) {
-            (Some((node, _)), _) => format!("it goes to node `{node}` in a moment"),
+            (Some((node, _)), _) => {
+                let place =
+                    self.place.as_ref().map(|place| format!(", {place}")).unwrap_or_default();
+                format!("it goes to node `{node}` in a moment{place}")
+            }
             _ if count == 0 => "there is no node".to_owned(),
             (None, Some(reason)) if self.fitting() > 0 => reason.to_string(),
             _ if self.is_hopeless() => format!("none of {count} nodes can ever run it as it is"),

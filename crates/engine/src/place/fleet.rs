@@ -4,22 +4,19 @@
 //! Only open nodes are in the orders. An order is made when the first request asks for it and kept up
 //! to date with every decision: the best node is then a few steps away, however many there are.
 
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use hostler_model::{NodeId, Reservation, Strategy};
 
-use hostler_model::{ProjectId, Reservation, Strategy};
-
-use super::hash::HashMap;
+use super::families::Families;
+use super::grade::{Grade, grade};
+use super::hash::{ByWord, HashMap};
 use super::hold::HoldState;
-use super::offer::{NodeOffer, count, count_one};
+use super::offer::{NodeOffer, count_one};
+use super::order::{Block, Key, Order, Reach, Room};
 use super::{Kept, Settings, Shape};
-
-/// The smaller the better: a measure in the upper bits, how much runs there in the lower.
-pub(super) type Key = u64;
 
 pub(super) struct Fleet<'s> {
     pub nodes: &'s mut [NodeOffer],
-    pub free: Vec<Free>,
+    pub free: Vec<Room>,
     /// Positions of the nodes that take work.
     pub open: Vec<u32>,
     is_open: Bits,
@@ -29,30 +26,13 @@ pub(super) struct Fleet<'s> {
     /// Every node that was given something, in order.
     pub touched: Vec<u32>,
     sequence: i64,
-    spreads: Vec<SpreadCount>,
-    spread_ids: HashMap<ProjectId, HashMap<String, Vec<u32>>>,
+    families: Families,
+    /// Open nodes by the tags of what is there; made when somebody has to know.
+    tagged: Option<ByWord<Vec<u32>>>,
+    /// What open nodes can offer when nothing runs there; made when somebody has to know.
+    whole: Option<Reach>,
     holds: HashMap<u32, HoldState<'s>>,
     is_held: Bits,
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Free {
-    pub cores: u32,
-    pub memory: u64,
-    pub disk: u64,
-}
-
-struct Order {
-    strategy: Strategy,
-    keys: Vec<Key>,
-    sorted: BTreeSet<(Key, u32)>,
-}
-
-/// How many of a family are where: on each node, or in each zone that a label makes.
-struct SpreadCount {
-    over: Option<String>,
-    zone_of: Vec<u32>,
-    counts: Vec<u64>,
 }
 
 impl<'s> Fleet<'s> {
@@ -68,7 +48,7 @@ impl<'s> Fleet<'s> {
         open.iter().for_each(|at| is_open.set(*at));
         let sequence = nodes.iter().map(|node| node.last_given.micros()).max().unwrap_or(0);
         Fleet {
-            free: nodes.iter().map(free).collect(),
+            free: nodes.iter().map(Room::free).collect(),
             given: vec![0; nodes.len()],
             open,
             is_open,
@@ -76,8 +56,9 @@ impl<'s> Fleet<'s> {
             orders: Vec::new(),
             touched: Vec::new(),
             sequence,
-            spreads: Vec::new(),
-            spread_ids: HashMap::default(),
+            families: Families::default(),
+            tagged: None,
+            whole: None,
             holds: HashMap::default(),
             is_held,
         }
@@ -107,13 +88,14 @@ impl<'s> Fleet<'s> {
 
     /// Takes over what was kept before.
     pub fn keep(&mut self, kept: &'s [Kept]) {
+        if kept.is_empty() {
+            return;
+        }
+        let at: HashMap<NodeId, u32> = self.nodes.iter().map(|node| node.id).zip(0u32..).collect();
         for Kept { node_id, shape, expected, leaving } in kept {
-            let at = self.nodes.iter().position(|node| node.id == *node_id);
-            if let Some(at) = at.and_then(|at| u32::try_from(at).ok()) {
-                self.hold(
-                    at,
-                    HoldState { shape, expected: *expected, leaving: leaving.iter().collect() },
-                );
+            if let Some(at) = at.get(node_id) {
+                let leaving = leaving.iter().collect();
+                self.hold(*at, HoldState { shape, expected: *expected, leaving });
             }
         }
     }
@@ -126,29 +108,27 @@ impl<'s> Fleet<'s> {
 
     /// Makes sure that there is an order for the strategy.
     pub fn order(&mut self, strategy: Strategy) {
+        let strategy = ordered_as(strategy);
         if !self.orders.iter().any(|order| order.strategy == strategy) {
-            self.add_order(strategy);
+            let everywhere = 0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+            let keys: Vec<Key> = everywhere.map(|at| self.key(strategy, at)).collect();
+            self.orders.push(Order::of(strategy, keys, &self.open, &self.free));
         }
     }
 
     /// Open nodes, best first; of an order that was made before.
-    pub fn ordered(&self, strategy: Strategy) -> impl Iterator<Item = u32> {
+    pub fn blocks(&self, strategy: Strategy) -> &[Block] {
+        let strategy = ordered_as(strategy);
         let order = self.orders.iter().find(|order| order.strategy == strategy);
-        order.into_iter().flat_map(|order| order.sorted.iter().map(|(_, at)| *at))
-    }
-
-    fn add_order(&mut self, strategy: Strategy) {
-        let everywhere = 0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-        let keys: Vec<Key> = everywhere.map(|at| self.key(strategy, at)).collect();
-        let sorted = self.open.iter().map(|at| (keys[*at as usize], *at)).collect();
-        self.orders.push(Order { strategy, keys, sorted });
+        order.map_or(&[], Order::blocks)
     }
 
     /// How good a node is for a strategy; `spread` has counts of its own.
     pub fn key(&self, strategy: Strategy, at: u32) -> Key {
         let node = self.node(at);
         match strategy {
-            Strategy::MostFree | Strategy::Spread => key(used_share(node), node.runs),
+            Strategy::MostFree | Strategy::Location => key(used_share(node), node.runs),
+            Strategy::Spread => key(0, node.runs),
             Strategy::BinPack => key(FULL - used_share(node).max(memory_share(node)), 0),
             Strategy::RoundRobin => turn(node),
             Strategy::LeastLoaded => {
@@ -161,33 +141,39 @@ impl<'s> Fleet<'s> {
 
     /// The counter for a family that is to be spread.
     pub fn spread_id(&mut self, shape: &Shape) -> u32 {
-        let over = &shape.rules.over;
-        let families = self.spread_ids.entry(shape.project).or_default();
-        let ids = families.entry(shape.family.clone()).or_default();
-        if let Some(id) = ids.iter().find(|id| self.spreads[**id as usize].over == *over) {
-            return *id;
-        }
-        let id = u32::try_from(self.spreads.len()).unwrap_or(u32::MAX);
-        ids.push(id);
-        let zone_of = zones(self.nodes, over.as_deref());
-        let mut counts = vec![0; self.nodes.len().max(1)];
-        for (node, zone) in self.nodes.iter().zip(&zone_of) {
-            counts[*zone as usize] +=
-                u64::from(count(&node.families, shape.project, &shape.family));
-        }
-        self.spreads.push(SpreadCount { over: over.clone(), zone_of, counts });
-        id
+        self.families.id(shape, self.nodes, &self.open)
     }
 
     pub fn spread_key(&self, id: u32, at: u32) -> Key {
-        let spread = &self.spreads[id as usize];
-        let zone = spread.zone_of[at as usize];
-        key(spread.counts[zone as usize], self.node(at).runs)
+        key(self.families.count(id, at), self.node(at).runs)
     }
 
-    /// Open nodes where something is that a shape wants to be together with.
-    pub fn tagged(&self, shape: &Shape) -> impl Iterator<Item = u32> {
-        self.open.iter().copied().filter(|at| super::rules::is_together(shape, self.node(*at)))
+    /// How many of a family are where a node is.
+    pub fn spread_count(&self, id: u32, at: u32) -> u64 {
+        self.families.count(id, at)
+    }
+
+    /// The fewest of a family that are anywhere.
+    pub fn spread_least(&self, id: u32) -> u64 {
+        self.families.least(id)
+    }
+
+    /// Open nodes where something is that a shape wants to be together with: at most so many, and some of
+    /// them twice.
+    pub fn beside(&mut self, shape: &Shape, most: usize) -> Vec<u32> {
+        let (nodes, open) = (&*self.nodes, &self.open);
+        let tagged = self.tagged.get_or_insert_with(|| tagged(nodes, open));
+        let Some(words) = tagged.get(&shape.project) else { return Vec::new() };
+        let wanted = shape.rules.together.iter().filter_map(|tag| words.get(tag));
+        wanted.flatten().copied().take(most).collect()
+    }
+
+    /// Open nodes that have so much when nothing runs there.
+    pub fn roomy(&mut self, asked: &Room) -> Vec<u32> {
+        let (nodes, open) = (&*self.nodes, &self.open);
+        let room = |at: &u32| Room::whole(&nodes[*at as usize]);
+        let whole = self.whole.get_or_insert_with(|| Reach::of(open.iter().map(room).collect()));
+        whole.covering(asked).map(|index| open[index]).collect()
     }
 
     /// Gives a node away.
@@ -199,48 +185,46 @@ impl<'s> Fleet<'s> {
         node.last_given = hostler_model::Timestamp::from_micros(self.sequence);
         for tag in &shape.tags {
             count_one(&mut node.tags, shape.project, tag);
-        }
-        let families = self.spread_ids.get(&shape.project);
-        if let Some(ids) = families.and_then(|families| families.get(&shape.family)) {
-            count_one(&mut node.families, shape.project, &shape.family);
-            for id in ids {
-                let spread = &mut self.spreads[*id as usize];
-                spread.counts[spread.zone_of[here] as usize] += 1;
+            if let Some(tagged) = &mut self.tagged {
+                let words = tagged.entry(shape.project).or_default();
+                let places = words.entry(tag.clone()).or_default();
+                if node.tagged(shape.project, tag) == 1 {
+                    places.push(at);
+                }
             }
         }
-        self.free[here] = free(&self.nodes[here]);
+        if self.families.add(shape, at) {
+            count_one(&mut node.families, shape.project, &shape.family);
+        }
+        let before = std::mem::replace(&mut self.free[here], Room::free(node));
         self.given[here] += u64::from(reservation.cores.millis());
         self.touched.push(at);
         for i in 0..self.orders.len() {
             let key = self.key(self.orders[i].strategy, at);
-            let order = &mut self.orders[i];
-            let old = std::mem::replace(&mut order.keys[here], key);
-            if old != key {
-                order.sorted.remove(&(old, at));
-                order.sorted.insert((key, at));
-            }
+            self.orders[i].follow(at, key, &before, &self.free);
         }
     }
 }
 
-fn free(node: &NodeOffer) -> Free {
-    let free = node.free();
-    Free { cores: free.cores.millis(), memory: free.memory.get(), disk: free.disk.get() }
+/// The strategy whose order serves another one too.
+fn ordered_as(strategy: Strategy) -> Strategy {
+    match strategy {
+        Strategy::Location => Strategy::MostFree,
+        other => other,
+    }
 }
 
-/// Numbers the values of a label; without one every node is a zone of its own.
-fn zones(nodes: &[NodeOffer], over: Option<&str>) -> Vec<u32> {
-    let mut known: HashMap<Option<&String>, u32> = HashMap::default();
-    (0u32..)
-        .zip(nodes)
-        .map(|(at, node)| match over {
-            None => at,
-            Some(key) => {
-                let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
-                *known.entry(node.labels.get(key)).or_insert(next)
+fn tagged(nodes: &[NodeOffer], open: &[u32]) -> ByWord<Vec<u32>> {
+    let mut tagged: ByWord<Vec<u32>> = HashMap::default();
+    for at in open {
+        for (project, words) in &nodes[*at as usize].tags {
+            let known = tagged.entry(*project).or_default();
+            for (word, _) in words.iter().filter(|(_, count)| **count > 0) {
+                known.entry(word.clone()).or_default().push(*at);
             }
-        })
-        .collect()
+        }
+    }
+    tagged
 }
 
 fn key(measure: u64, runs: u64) -> Key {
@@ -281,18 +265,17 @@ pub(super) fn improves(strategy: Strategy) -> bool {
 }
 
 /// How good a node is for something that is placed by itself; the smaller the better.
-pub(crate) fn standing(
-    node: &NodeOffer,
-    shape: &Shape,
-    settings: &Settings,
-) -> (Reverse<u32>, u64) {
-    let key = match shape.strategy(settings) {
-        Strategy::MostFree | Strategy::Spread => key(used_share(node), node.runs),
+pub(crate) fn standing(node: &NodeOffer, shape: &Shape, settings: &Settings) -> (Grade, Key) {
+    let strategy = shape.strategy(settings);
+    let key = match strategy {
+        Strategy::MostFree | Strategy::Spread | Strategy::Location => {
+            key(used_share(node), node.runs)
+        }
         Strategy::BinPack => key(FULL - used_share(node).max(memory_share(node)), 0),
         Strategy::RoundRobin => turn(node),
         Strategy::LeastLoaded => key(ratio(node.observed.cpu.into(), 1000), node.runs),
     };
-    (Reverse(super::rules::preferences(&shape.rules, node)), key)
+    (grade(&shape.rules, strategy, node), key)
 }
 
 /// A set of positions.

@@ -5,7 +5,12 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
+use hostler_model::ProjectId;
+
 pub(super) type HashMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Quick>>;
+
+/// Something for each word of each project.
+pub(super) type ByWord<T> = HashMap<ProjectId, HashMap<String, T>>;
 
 /// Multiply and rotate, a word at a time.
 #[derive(Default)]

@@ -6,8 +6,9 @@
 //!    of arrays are hard.
 //! 2. *Fit* (`rules`, `devices`, `offer`): a node fits when nothing speaks against it. What speaks
 //!    against it can be said in words (`reason`), and what a task gets is named down to the core.
-//! 3. *Choice* (`fleet`, `need`): among the nodes that fit, the one with the most preferences met, then
-//!    the best by the task's strategy, then the first by name.
+//! 3. *Choice* (`fleet`, `order`, `need`): among the nodes that fit, the one with the most preferences
+//!    met, then the nearest to the place that is asked for, then the best by the task's strategy, then the
+//!    first by name.
 //! 4. *Large work* (`hold`): what has waited long is kept a node free, which small work may use only
 //!    where it does not delay it.
 //! 5. *Urgent work* (`preempt`): what finds no room may take that of lower, preemptible work; it is
@@ -24,11 +25,15 @@
 mod ask;
 mod devices;
 mod explain;
+mod families;
 mod fleet;
+mod frontier;
+mod grade;
 mod hash;
 mod hold;
 mod need;
 mod offer;
+mod order;
 mod pass;
 mod preempt;
 mod queue;

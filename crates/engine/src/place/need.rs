@@ -8,10 +8,10 @@
 //!   kind that wants at least as much of everything (unless a hold was in the way that lets larger
 //!   ones pass).
 //!
-//! Only `together` gets easier with time; needs with it are looked up through the tags instead.
+//! Only `together` gets easier with time; of needs with it nothing is remembered.
 //!
-//! Most needs walk the fleet's shared order from its best node. One that has to pass by too many gets
-//! a ranking of its own, as do those that are spread, whose order nobody shares. A ranking is a
+//! Most needs walk the fleet's shared order from its best node, past whole blocks of nodes that have
+//! not enough. One that has to pass by too many gets a ranking of its own. A ranking is a
 //! heap whose entries are looked at again when they come up: under most strategies a node only gets
 //! worse by being given something, so that an old entry is never too pessimistic. Under `bin-pack` it
 //! gets better; there every node that was given something is entered anew.
@@ -21,13 +21,16 @@ use std::collections::binary_heap::PeekMut;
 use std::collections::{BTreeSet, BinaryHeap};
 
 use hostler_model::{
-    Bytes, Constraint, GpuShareSize, Labels, Name, NumaRequest, PlacementRules, ProjectId,
-    Resources, Span, Strategy, Timestamp,
+    Bytes, Constraint, GpuShareSize, Labels, Name, NumaRequest, ProjectId, Resources, Span,
+    Strategy, Timestamp,
 };
 
-use super::devices::{asked_cores, has_devices, is_particular};
-use super::fleet::{Bits, Fleet, Key, improves};
+use super::devices::{has_devices, is_particular};
+use super::fleet::{Bits, Fleet, improves};
+use super::frontier::Frontier;
+use super::grade::{Grade, Grades};
 use super::hash::HashMap;
+use super::order::{Key, Room};
 use super::{Settings, Shape, hold, rules};
 
 #[derive(PartialEq, Eq, Hash)]
@@ -47,7 +50,7 @@ struct NeedKey<'s> {
     rules: u32,
     resources: &'s Resources,
     timeout: Option<Span>,
-    prefer: Option<u32>,
+    grades: Option<u32>,
     strategy: Strategy,
     spread: Option<u32>,
 }
@@ -88,22 +91,24 @@ pub(super) struct Need<'s> {
     pub group: u32,
     strategy: Strategy,
     spread: Option<u32>,
-    /// The preferences it has, if any.
-    prefer: Option<u32>,
-    cores: u32,
-    memory: u64,
-    disk: u64,
+    /// What nodes are worth to it, where that is not the same for all.
+    grades: Option<u32>,
+    pub asked: Room,
     is_particular: bool,
     has_tags: bool,
     /// How many asks have it.
     pub users: u32,
     is_full: bool,
+    /// So many at once were looked for in vain.
+    too_many: usize,
+    /// Whether somebody's hold ever was in the way.
+    was_refused: bool,
     dropped: Bits,
     passed_by: usize,
     ranking: Option<Ranking>,
 }
 
-type Entry = (u32, Key, u32);
+type Entry = (Grade, Key, u32);
 
 struct Ranking {
     heap: BinaryHeap<Reverse<Entry>>,
@@ -111,30 +116,11 @@ struct Ranking {
     seen: usize,
 }
 
-/// Amounts that are known not to fit, by group.
-#[derive(Default)]
-pub(super) struct Frontier(HashMap<(u32, i32), Vec<[u64; 5]>>);
-
-impl Frontier {
-    pub fn has(&self, group: u32, priority: i32, need: &Need<'_>) -> bool {
-        let wants = need.amounts();
-        let is_more = |full: &[u64; 5]| full.iter().zip(wants).all(|(full, wants)| wants >= *full);
-        self.0.get(&(group, priority)).is_some_and(|known| known.iter().any(is_more))
-    }
-
-    pub fn add(&mut self, group: u32, priority: i32, need: &Need<'_>) {
-        let amounts = need.amounts();
-        let known = self.0.entry((group, priority)).or_default();
-        known.retain(|other| !other.iter().zip(amounts).all(|(other, new)| *other >= new));
-        known.push(amounts);
-    }
-}
-
 impl Need<'_> {
-    fn amounts(&self) -> [u64; 5] {
-        let gpus = self.shape.resources.gpus.count.into();
+    pub fn amounts(&self) -> [u64; 5] {
+        let Room { cores, gpus, memory, disk } = self.asked;
         let timeout = self.shape.timeout.map_or(u64::MAX, Span::millis);
-        [self.cores.into(), self.memory, self.disk, gpus, timeout]
+        [cores.into(), memory, disk, gpus.into(), timeout]
     }
 
     fn waits_for_tags(&self) -> bool {
@@ -146,9 +132,7 @@ pub(super) struct Needs<'s> {
     all: Vec<Need<'s>>,
     rules: Vec<RuleSet>,
     rules_ids: HashMap<RulesKey<'s>, u32>,
-    /// How many of some preferences are not met by each node.
-    unmet: Vec<Vec<u32>>,
-    unmet_ids: HashMap<&'s [Constraint], u32>,
+    grades: Grades<'s>,
     need_ids: HashMap<NeedKey<'s>, u32>,
     group_ids: HashMap<GroupKey<'s>, u32>,
     full: Frontier,
@@ -164,8 +148,7 @@ impl<'s> Needs<'s> {
             all: Vec::new(),
             rules: Vec::new(),
             rules_ids: HashMap::default(),
-            unmet: Vec::new(),
-            unmet_ids: HashMap::default(),
+            grades: Grades::default(),
             need_ids: HashMap::default(),
             group_ids: HashMap::default(),
             full: Frontier::default(),
@@ -208,10 +191,10 @@ impl<'s> Needs<'s> {
         let spread = (strategy == Strategy::Spread).then(|| fleet.spread_id(shape));
         let resources = &shape.resources;
         let timeout = shape.timeout;
-        let prefer = (!wanted.prefer.is_empty()).then(|| self.preferences(wanted, fleet));
+        let grades = self.grades.of(wanted, strategy, fleet.nodes, &fleet.open);
         let id = intern(
             &mut self.need_ids,
-            NeedKey { rules, resources, timeout, prefer, strategy, spread },
+            NeedKey { rules, resources, timeout, grades, strategy, spread },
         );
         if id as usize == self.all.len() {
             let gpus = &resources.gpus;
@@ -224,14 +207,14 @@ impl<'s> Needs<'s> {
                 group,
                 strategy,
                 spread,
-                prefer,
-                cores: asked_cores(resources).millis(),
-                memory: resources.memory.get(),
-                disk: resources.disk.get(),
+                grades,
+                asked: Room::asked(resources),
                 is_particular: is_particular(resources),
                 has_tags,
                 users: 0,
                 is_full: false,
+                too_many: usize::MAX,
+                was_refused: false,
                 dropped: Bits::default(),
                 passed_by: 0,
                 ranking: None,
@@ -240,49 +223,64 @@ impl<'s> Needs<'s> {
         id
     }
 
-    fn preferences(&mut self, wanted: &'s PlacementRules, fleet: &Fleet<'s>) -> u32 {
-        let id = intern(&mut self.unmet_ids, wanted.prefer.as_slice());
-        if id as usize == self.unmet.len() {
-            let all = u32::try_from(wanted.prefer.len()).unwrap_or(u32::MAX);
-            let unmet = |node| all.saturating_sub(rules::preferences(wanted, node));
-            self.unmet.push(fleet.nodes.iter().map(unmet).collect());
-        }
-        id
-    }
-
-    /// The best node for one of a need.
-    pub fn find(&mut self, id: u32, fleet: &mut Fleet<'s>) -> Option<u32> {
-        let need = &self.all[id as usize];
+    /// The best nodes for so many of a need, each on another; all or none.
+    pub fn find(&mut self, id: u32, wanted: usize, fleet: &mut Fleet<'s>) -> Option<Vec<u32>> {
+        let need = self.get(id);
         if need.waits_for_tags() {
-            return self.best(id, fleet, fleet.tagged(need.shape));
+            return self.find_beside(id, wanted, fleet);
         }
-        let group = need.group;
         if need.is_full
-            || self.full.has(group, 0, need)
-            || self.kept.has(group, 0, need)
+            || wanted >= need.too_many
+            || self.full.has(0, need)
+            || self.kept.has(0, need)
                 && !fleet.holds().any(|hold| hold::is_not_less(need.shape, hold))
         {
             return None;
         }
         self.is_refused = false;
-        let found = self.look(id, fleet);
-        if found.is_none() {
-            let need = &mut self.all[id as usize];
-            need.is_full = true;
-            let known = if self.is_refused { &mut self.kept } else { &mut self.full };
-            known.add(group, 0, need);
+        let found = match wanted {
+            1 => self.look(id, fleet).into_iter().collect(),
+            _ => self.walk(id, wanted, fleet),
+        };
+        let need = &mut self.all[id as usize];
+        need.was_refused |= self.is_refused;
+        if found.len() == wanted {
+            return Some(found);
         }
-        found
+        need.too_many = need.too_many.min(wanted);
+        if found.is_empty() {
+            need.is_full = true;
+            let known = if need.was_refused { &mut self.kept } else { &mut self.full };
+            known.add(0, need);
+        }
+        None
+    }
+
+    /// As `find`, where something has to be there already: among those places, unless they are so many
+    /// that the fleet's order comes across one sooner.
+    fn find_beside(&mut self, id: u32, wanted: usize, fleet: &mut Fleet<'s>) -> Option<Vec<u32>> {
+        let few = fleet.open.len().div_ceil(4);
+        let places = fleet.beside(self.get(id).shape, wanted.max(few + 1));
+        if places.len() < wanted {
+            return None;
+        }
+        let found: Vec<u32> = match wanted {
+            1 if places.len() <= few => {
+                self.best(id, fleet, places.into_iter()).into_iter().collect()
+            }
+            _ => self.walk(id, wanted, fleet),
+        };
+        (found.len() == wanted).then_some(found)
     }
 
     fn look(&mut self, id: u32, fleet: &mut Fleet<'s>) -> Option<u32> {
-        let need = &mut self.all[id as usize];
+        let need = self.get(id);
         if let Some(name) = &need.shape.rules.node {
             let at = fleet.named(name)?;
             return (fleet.is_open(at) && self.fits(id, at, fleet)).then_some(at);
         }
-        if need.spread.is_none() && need.passed_by <= 4 * fleet.open.len() {
-            return self.walk(id, fleet);
+        if need.passed_by <= 4 * fleet.open.len() {
+            return self.walk(id, 1, fleet).first().copied();
         }
         if need.users < 2 {
             return self.best(id, fleet, fleet.open.iter().copied());
@@ -290,42 +288,63 @@ impl<'s> Needs<'s> {
         self.top(id, fleet)
     }
 
-    /// Goes through the fleet's own order, until a node meets every preference.
-    fn walk(&mut self, id: u32, fleet: &mut Fleet<'s>) -> Option<u32> {
+    /// Goes through the fleet's own order until there are so many that none can be better; fewer where
+    /// there are not enough.
+    fn walk(&mut self, id: u32, wanted: usize, fleet: &mut Fleet<'s>) -> Vec<u32> {
         let need = &mut self.all[id as usize];
         let mut dropped = std::mem::take(&mut need.dropped);
-        if need.users > 1 && need.passed_by > 0 && dropped.is_unset() {
+        let is_used_again = need.users > 1 && need.passed_by > 0 && !need.waits_for_tags();
+        if is_used_again && dropped.is_unset() {
             dropped = Bits::new(fleet.nodes.len());
         }
-        let (strategy, prefer) = (need.strategy, need.prefer);
+        let (strategy, asked) = (need.strategy, need.asked);
         fleet.order(strategy);
-        let mut passed_by = 0;
-        let mut best: Option<(u32, u32)> = None;
-        for at in fleet.ordered(strategy) {
-            if !dropped.has(at) {
-                let unmet = self.unmet(prefer, at);
-                if best.is_none_or(|(least, _)| unmet < least) {
-                    if self.fits(id, at, fleet) {
-                        best = Some((unmet, at));
-                    } else {
-                        dropped.set(at);
-                    }
+        let least = self.least_worth(id, fleet);
+        let mut looks = 0;
+        let mut best: Vec<((Grade, u64), u32)> = Vec::new();
+        'walk: for block in fleet.blocks(strategy) {
+            if !block.covers(&asked) {
+                looks += 1;
+                continue;
+            }
+            for at in block.positions() {
+                looks += 1;
+                let worth = self.worth(id, at, fleet);
+                let is_enough = best.len() == wanted;
+                let is_better = best.last().is_none_or(|(worst, _)| worth < *worst);
+                if dropped.has(at) || is_enough && !is_better {
+                    continue;
+                }
+                if !self.fits(id, at, fleet) {
+                    dropped.set(at);
+                    continue;
+                }
+                best.truncate(wanted - 1);
+                let place = best.partition_point(|(known, _)| *known <= worth);
+                best.insert(place, (worth, at));
+                if best.len() == wanted && best.last().is_some_and(|(worst, _)| *worst == least) {
+                    break 'walk;
                 }
             }
-            if best.is_some_and(|(unmet, _)| unmet == 0) {
-                break;
-            }
-            passed_by += 1;
         }
         let need = &mut self.all[id as usize];
         need.dropped = dropped;
-        need.passed_by += passed_by;
-        best.map(|(_, at)| at)
+        need.passed_by += looks - best.len().min(looks);
+        best.into_iter().map(|(_, at)| at).collect()
     }
 
-    /// How many of some preferences a node does not meet.
-    fn unmet(&self, prefer: Option<u32>, at: u32) -> u32 {
-        prefer.map_or(0, |prefer| self.unmet[prefer as usize][at as usize])
+    /// What comes before the fleet's order for a need: its grades, then how many of its family are there.
+    fn worth(&self, id: u32, at: u32, fleet: &Fleet<'s>) -> (Grade, u64) {
+        let need = self.get(id);
+        let count = need.spread.map_or(0, |spread| fleet.spread_count(spread, at));
+        (self.grades.at(need.grades, at), count)
+    }
+
+    /// No node is worth more than this.
+    fn least_worth(&self, id: u32, fleet: &Fleet<'s>) -> (Grade, u64) {
+        let need = self.get(id);
+        let count = need.spread.map_or(0, |spread| fleet.spread_least(spread));
+        (self.grades.least(need.grades), count)
     }
 
     /// The best of a ranking of its own.
@@ -388,34 +407,19 @@ impl<'s> Needs<'s> {
         best.map(|(_, _, at)| at)
     }
 
-    /// The best nodes for several of a need at once, each on another; all or none.
-    pub fn find_many(&mut self, id: u32, wanted: usize, fleet: &Fleet<'s>) -> Option<Vec<u32>> {
-        let fitting: Vec<u32> =
-            fleet.open.iter().copied().filter(|at| self.fits(id, *at, fleet)).collect();
-        let mut entries: Vec<Entry> =
-            fitting.into_iter().map(|at| self.entry(id, at, fleet)).collect();
-        entries.sort_unstable();
-        (entries.len() >= wanted).then(|| entries[..wanted].iter().map(|(_, _, at)| *at).collect())
-    }
-
     pub fn entry(&self, id: u32, at: u32, fleet: &Fleet<'s>) -> Entry {
         let need = self.get(id);
-        let unmet = self.unmet(need.prefer, at);
         let key = match need.spread {
             Some(spread) => fleet.spread_key(spread, at),
             None => fleet.key(need.strategy, at),
         };
-        (unmet, key, at)
+        (self.grades.at(need.grades, at), key, at)
     }
 
     /// Whether the node takes one of a need now.
     pub fn fits(&mut self, id: u32, at: u32, fleet: &Fleet<'s>) -> bool {
         let need = &self.all[id as usize];
-        let free = fleet.free[at as usize];
-        if need.cores > free.cores || need.memory > free.memory || need.disk > free.disk {
-            return false;
-        }
-        if !self.matches(id, at, fleet) {
+        if !fleet.free[at as usize].covers(&need.asked) || !self.matches(id, at, fleet) {
             return false;
         }
         let (need, node) = (&self.all[id as usize], fleet.node(at));

@@ -10,9 +10,11 @@ use hostler_model::{ArrayId, GangSeat, NodeId, Reservation, Timestamp, WorkloadI
 
 use super::ask::{ArrayRoom, Holding, Kept};
 use super::fleet::Fleet;
+use super::frontier::Frontier;
 use super::hash::HashMap;
 use super::hold::{HoldState, Missing, could_fit, expected};
-use super::need::{Frontier, Need, Needs};
+use super::need::{Need, Needs};
+use super::order::{Reach, Room};
 use super::preempt::{self, Way};
 use super::queue::{Queue, Shares, Turn, Unit};
 use super::{Ask, Decision, Held, Hold, Plan, Preemption, Scene, Settings, Shape, reserve};
@@ -29,6 +31,8 @@ pub(super) struct Pass<'s> {
     lowest_preemptible: Option<i32>,
     /// Whether anything gives way already.
     is_leaving: bool,
+    /// What nodes can offer when what can give way has; made when somebody has to know.
+    movable: Option<Reach>,
     unmovable: Frontier,
     hopeless: Frontier,
     settings: &'s Settings,
@@ -85,6 +89,7 @@ pub fn place(scene: &mut Scene) -> Plan {
         is_leaving: held.iter().any(|held| held.is_leaving),
         held,
         held_on: None,
+        movable: None,
         unmovable: Frontier::default(),
         hopeless: Frontier::default(),
         settings,
@@ -162,10 +167,7 @@ impl<'s> Pass<'s> {
 
     fn find(&mut self, need: u32, members: &[&'s Ask]) -> Option<Vec<u32>> {
         self.needs.look_for(members.first()?.shape.priority);
-        match members.len() {
-            1 => self.needs.find(need, &mut self.fleet).map(|at| vec![at]),
-            wanted => self.needs.find_many(need, wanted, &self.fleet),
-        }
+        self.needs.find(need, members.len(), &mut self.fleet)
     }
 
     fn give(&mut self, lane: u32, members: &[&'s Ask], nodes: &[u32]) {
@@ -175,9 +177,9 @@ impl<'s> Pass<'s> {
             let reservation = reserve(&shape.resources, self.fleet.node(*at));
             let mut reservation = reservation.expect("a node that fits has what is asked for");
             self.fleet.take(*at, &reservation, shape);
-            let Self { queue, shares, needs, .. } = self;
+            let Self { queue, shares, .. } = self;
             shares.give(queue.lanes[lane as usize].project, Holding::of(&reservation));
-            queue.wake(shape, needs, shares);
+            queue.wake(shape, shares);
             if let Some(room) = ask.array.and_then(|id| self.arrays.get_mut(&id)) {
                 room.placed = room.placed.saturating_add(1);
             }
@@ -239,14 +241,13 @@ impl<'s> Pass<'s> {
 
     /// Where so many are nearest to fitting, among the nodes that are kept for nobody.
     fn nearest(&mut self, need: u32, wanted: usize) -> Option<Vec<u32>> {
-        let Need { shape, group, .. } = *self.needs.get(need);
+        let Need { shape, asked, .. } = *self.needs.get(need);
         let is_one = wanted == 1;
-        if is_one && self.hopeless.has(group, 0, self.needs.get(need)) {
+        if is_one && self.hopeless.has(0, self.needs.get(need)) {
             return None;
         }
         let mut near: Vec<(u64, u32)> = Vec::new();
-        for i in 0..self.fleet.open.len() {
-            let at = self.fleet.open[i];
+        for at in self.fleet.roomy(&asked) {
             if self.fleet.hold_on(at).is_none() && self.needs.matches(need, at, &self.fleet) {
                 let node = self.fleet.node(at);
                 near.push((Missing::of(&shape.resources, node).distance(node), at));
@@ -257,7 +258,7 @@ impl<'s> Pass<'s> {
             near.into_iter().filter(|(_, at)| could_fit(&shape.resources, self.fleet.node(*at)));
         let nodes: Vec<u32> = could.map(|(_, at)| at).take(wanted).collect();
         if nodes.len() < wanted && is_one {
-            self.hopeless.add(group, 0, self.needs.get(need));
+            self.hopeless.add(0, self.needs.get(need));
         }
         (nodes.len() == wanted).then_some(nodes)
     }
@@ -294,6 +295,22 @@ impl<'s> Pass<'s> {
         here.into_iter().flatten().map(|i| &self.held[*i as usize]).collect()
     }
 
+    /// Open nodes that have so much when everything that can give way has.
+    fn movable(&mut self, asked: &Room) -> Vec<u32> {
+        let Pass { movable, held, fleet, .. } = self;
+        let movable = movable.get_or_insert_with(|| {
+            let at: HashMap<NodeId, u32> =
+                fleet.nodes.iter().map(|node| node.id).zip(0u32..).collect();
+            let mut rooms: Vec<Room> = fleet.free.clone();
+            for held in held.iter().filter(|held| held.is_preemptible) {
+                let Some(at) = at.get(&held.node_id) else { continue };
+                rooms[*at as usize].give_back(&held.reservation, fleet.node(*at));
+            }
+            Reach::of(fleet.open.iter().map(|at| rooms[*at as usize]).collect())
+        });
+        movable.covering(asked).map(|index| fleet.open[index]).collect()
+    }
+
     /// Whether looking further cannot find anything better than these.
     fn is_enough(&self, ways: &[Way<'s>], wanted: usize) -> bool {
         let least = if self.is_leaving { 0 } else { 1 };
@@ -312,16 +329,15 @@ impl<'s> Pass<'s> {
         }
         let shape: &'s Shape = &first.shape;
         let has_lower = self.lowest_preemptible.is_some_and(|lowest| lowest < shape.priority);
-        let group = self.needs.get(need).group;
         if !has_lower
             || self.preemptions >= self.settings.preemptions
-            || self.unmovable.has(group, shape.priority, self.needs.get(need))
+            || self.unmovable.has(shape.priority, self.needs.get(need))
         {
             return false;
         }
+        let asked = self.needs.get(need).asked;
         let mut ways: Vec<Way<'s>> = Vec::new();
-        for i in 0..self.fleet.open.len() {
-            let at = self.fleet.open[i];
+        for at in self.movable(&asked) {
             if self.fleet.hold_on(at).is_none() && self.needs.matches(need, at, &self.fleet) {
                 let held = self.held_on(at);
                 ways.extend(preempt::way(shape, at, self.fleet.node(at), &held));
@@ -334,7 +350,7 @@ impl<'s> Pass<'s> {
         ways.truncate(members.len());
         if ways.len() < members.len() {
             if members.len() == 1 {
-                self.unmovable.add(group, shape.priority, self.needs.get(need));
+                self.unmovable.add(shape.priority, self.needs.get(need));
             }
             return false;
         }

@@ -75,8 +75,8 @@ pub(super) struct Queue<'s> {
     pub gangs: Vec<Vec<u32>>,
     levels: Vec<Level>,
     at: usize,
-    /// Lanes that wait for a tag of their project.
-    tag_lanes: Vec<u32>,
+    /// Lanes that wait for a tag of their project, by that tag.
+    tag_lanes: HashMap<ProjectId, HashMap<&'s str, Vec<u32>>>,
 }
 
 impl<'s> Queue<'s> {
@@ -97,7 +97,7 @@ impl<'s> Queue<'s> {
             gangs: Vec::new(),
             levels: priorities.iter().map(|_| Level::new()).collect(),
             at: 0,
-            tag_lanes: Vec::new(),
+            tag_lanes: HashMap::default(),
         };
         let mut known: HashMap<*const Shape, (u32, u32, u32)> = HashMap::default();
         let mut lanes: HashMap<LaneKey, u32> = HashMap::default();
@@ -133,8 +133,9 @@ impl<'s> Queue<'s> {
                 let id = u32::try_from(queue.lanes.len()).unwrap_or(u32::MAX);
                 let (units, next, is_parked) = (Vec::new(), 0, false);
                 queue.lanes.push(Lane { need, project, level, array, units, next, is_parked });
-                if !shape.rules.together.is_empty() {
-                    queue.tag_lanes.push(id);
+                for tag in &shape.rules.together {
+                    let words = queue.tag_lanes.entry(shape.project).or_default();
+                    words.entry(tag.as_str()).or_default().push(id);
                 }
                 id
             });
@@ -187,17 +188,18 @@ impl<'s> Queue<'s> {
     }
 
     /// Something with tags was placed: what waited for one of them is looked at again.
-    pub fn wake(&mut self, shape: &Shape, needs: &Needs<'_>, shares: &Shares) {
-        if shape.tags.is_empty() {
-            return;
-        }
-        for id in self.tag_lanes.clone() {
+    pub fn wake(&mut self, shape: &Shape, shares: &Shares) {
+        let Some(words) = self.tag_lanes.get(&shape.project) else { return };
+        let awaited: Vec<u32> = shape
+            .tags
+            .iter()
+            .filter_map(|tag| words.get(tag.as_str()))
+            .flatten()
+            .copied()
+            .collect();
+        for id in awaited {
             let lane = &mut self.lanes[id as usize];
-            let waiting = needs.get(lane.need).shape;
-            let is_awaited = waiting.project == shape.project
-                && waiting.rules.together.iter().any(|tag| shape.tags.contains(tag));
-            if lane.is_parked && is_awaited {
-                lane.is_parked = false;
+            if std::mem::replace(&mut lane.is_parked, false) {
                 self.at = self.at.min(lane.level as usize);
                 self.enter(id, shares);
             }

@@ -7,11 +7,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
+use hostler_agent::container::ContainerConfig;
 use hostler_agent::join::{JoinRequest, join};
 use hostler_agent::{AgentConfig, AgentError, HttpConfig, Standalone};
 use hostler_base::notify::Notifier;
 use hostler_base::{Clock, Shutdown, chain, log};
-use hostler_cli::args::{AgentDataDir, AgentHttpArgs, AgentJoinArgs, AgentRunArgs, AgentUpArgs};
+use hostler_cli::args::{
+    AgentContainerArgs, AgentDataDir, AgentHttpArgs, AgentJoinArgs, AgentRunArgs, AgentUpArgs,
+};
 use hostler_cli::{AgentInvocation, exit};
 use hostler_trust::SecretString;
 
@@ -53,12 +56,27 @@ pub fn data_dir(given: AgentDataDir) -> PathBuf {
 }
 
 /// What an agent in this binary is told.
-pub fn config(data_dir: PathBuf) -> anyhow::Result<AgentConfig> {
+pub fn config(data_dir: PathBuf, containers: AgentContainerArgs) -> anyhow::Result<AgentConfig> {
     let program = std::env::current_exe().context("find this program")?;
     let simulated_gpus = std::env::var_os(SIMULATED_GPUS).filter(|file| !file.is_empty());
     Ok(AgentConfig {
         simulated_gpus: simulated_gpus.map(PathBuf::from),
+        containers: engine(containers)?,
         ..AgentConfig::new(data_dir, program)
+    })
+}
+
+/// Paths are as whoever starts the agent sees them, wherever it works later.
+fn engine(args: AgentContainerArgs) -> anyhow::Result<ContainerConfig> {
+    let whole = |path: PathBuf| {
+        std::path::absolute(&path).with_context(|| format!("{} is no path", path.display()))
+    };
+    let default = ContainerConfig::default();
+    Ok(ContainerConfig {
+        socket: args.engine.map(whole).transpose()?.unwrap_or(default.socket),
+        mounts: args.allow_mounts.into_iter().map(whole).collect::<anyhow::Result<_>>()?,
+        allow_privileged: args.allow_privileged,
+        pull_timeout: default.pull_timeout,
     })
 }
 
@@ -73,9 +91,10 @@ fn serve(
     args: AgentRunArgs,
     standalone: Option<(Standalone, hostler_agent::OnStop)>,
 ) -> anyhow::Result<()> {
-    let mut config = config(data_dir(args.place))?;
+    let mut config = config(data_dir(args.place), args.containers)?;
     config.http = http(args.http)?;
     (config.write_budget, config.is_metered) = (args.edge.write_budget, args.edge.metered);
+    config.content_cache = args.edge.content_cache.unwrap_or(config.content_cache);
     config.notifier = Notifier::from_environment();
     if let Some((directory, on_stop)) = standalone {
         (config.standalone, config.on_stop) = (Some(directory), on_stop);

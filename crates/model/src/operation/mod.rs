@@ -11,7 +11,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Generation, NodeId, OperationId, ProjectId, ServerId, Timestamp};
+use crate::{
+    Actor, Generation, ImageId, ImageSource, Name, NodeId, OperationId, ProjectId, ServerId,
+    Timestamp,
+};
 
 crate::labels! {
     pub enum OperationState ("operation state") {
@@ -78,6 +81,10 @@ pub enum OperationPlan {
     NodeDrain { node: NodeId, reason: String, deadline: Option<Timestamp> },
     /// Drain a node at once, then revoke its certificates and take it out.
     NodeRemove { node: NodeId, reason: String },
+    /// Have a version of an image on nodes before anything needs it there.
+    ImageSync { image: ImageId, nodes: Vec<NodeId> },
+    /// Make a new version of an image from what a node has.
+    ImageTake { name: Name, node: NodeId, source: ImageSource },
 }
 
 impl OperationPlan {
@@ -85,6 +92,8 @@ impl OperationPlan {
         match self {
             OperationPlan::NodeDrain { .. } => "node-drain",
             OperationPlan::NodeRemove { .. } => "node-remove",
+            OperationPlan::ImageSync { .. } => "image-sync",
+            OperationPlan::ImageTake { .. } => "image-take",
         }
     }
 
@@ -93,6 +102,8 @@ impl OperationPlan {
         match self {
             OperationPlan::NodeDrain { .. } => &["cordon", "empty"],
             OperationPlan::NodeRemove { .. } => &["cordon", "stop", "revoke", "remove"],
+            OperationPlan::ImageSync { .. } => &["load"],
+            OperationPlan::ImageTake { .. } => &["take"],
         }
     }
 }

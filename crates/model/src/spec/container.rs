@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Problems;
+use crate::ImageRef;
 
 /// The container a workload runs in. Command, environment, user, working directory, limits and
 /// resources are those of the workload.
@@ -11,7 +12,8 @@ use super::Problems;
 )]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct Container {
-    /// Name and tag, or digest, of an image: one the server keeps, one the node has, or one of a registry.
+    /// Name and tag, or digest, of an image that the node has or that a registry has; or of one that
+    /// Hostler keeps: `hostler://NAME`, `hostler://NAME:VERSION`, `hostler://NAME@DIGEST`.
     pub image: String,
     pub pull: PullPolicy,
     /// Replaces the image's entry point; an empty list runs the command alone.
@@ -69,8 +71,14 @@ crate::labels! {
 
 impl Container {
     pub(super) fn look(&self, say: &mut Problems<'_>) {
-        if let Some(problem) = image_problem(&self.image) {
-            say.at("/container/image", problem);
+        match ImageRef::of_spec(&self.image) {
+            Some(Ok(_)) => {}
+            Some(Err(problem)) => say.at("/container/image", problem.to_string()),
+            None => {
+                if let Some(problem) = image_problem(&self.image) {
+                    say.at("/container/image", problem);
+                }
+            }
         }
         for (i, mount) in self.mounts.iter().enumerate() {
             for (field, path) in [("source", &mount.source), ("target", &mount.target)] {
@@ -82,7 +90,7 @@ impl Container {
     }
 }
 
-/// What is wrong with the name of an image.
+/// What is wrong with the name of an image of an engine or a registry.
 pub fn image_problem(image: &str) -> Option<&'static str> {
     let is_good = (1..=255).contains(&image.len())
         && image.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-/:@".contains(&b))

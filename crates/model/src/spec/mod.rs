@@ -2,9 +2,11 @@
 //! agent message.
 
 mod around;
+mod class;
 mod constraint;
 mod container;
 mod cron;
+mod files;
 mod health;
 mod limits;
 mod mode;
@@ -19,10 +21,11 @@ pub use around::{Dependency, DependencyCondition, Hook, Hooks, LogPolicy, Python
 pub use constraint::{Attribute, Constraint, compare_versions};
 pub use container::{Container, ContainerNetwork, Mount, PullPolicy, image_problem};
 pub use cron::{Cron, CronError, CronField};
+pub use files::{Input, Output, OutputWhen, inner_path_problem};
 pub use health::{Check, HealthCheck, HttpCheck, OnUnhealthy, TcpCheck};
 pub use limits::Limits;
 pub use mode::{CatchUp, Mode, ModeKind, Overlap, RestartOn, RestartPolicy, Schedule};
-pub use placement::{PlacementRules, Strategy};
+pub use placement::{LOCATION_LABEL, PlacementRules, Strategy};
 pub use queue::{After, AfterCondition, QueueRules, RetryOn, RetryPolicy};
 pub use range::ArrayRange;
 pub use resources::{GpuRequest, GpuShareSize, NumaRequest, Resources};
@@ -107,6 +110,12 @@ pub struct WorkloadSpec {
     /// The container it runs in, with the runtime `container`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<Container>,
+    /// Files that are there before it starts; for tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Input>,
+    /// Files that are kept when it has ended; for tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<Output>,
     #[serde(default)]
     pub resources: Resources,
     #[serde(default)]
@@ -260,6 +269,7 @@ impl WorkloadSpec {
             }
         }
         self.look_at_runtime(&mut say);
+        self.look_at_files(&mut say);
         self.resources.look(&mut say);
         self.placement.look(&mut say);
         self.queue.look(&mut say);

@@ -37,6 +37,10 @@ pub struct PlacementRules {
     /// With the strategy `spread`: evenly over the values of this label instead of over nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
+    /// With the strategy `location`: the place to be near to, from the large to the small, such as
+    /// `eu/berlin/rack3`. Nodes say where they are with the label `location`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub near: Option<String>,
     /// On every node that fits, also on those that come later.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub every: bool,
@@ -61,8 +65,14 @@ crate::labels! {
         RoundRobin = "round-robin",
         /// The node whose processors are least busy by its own measurement.
         LeastLoaded = "least-loaded",
+        /// The node nearest to the place that `near` names, then the one with the largest share of free
+        /// cores.
+        Location = "location",
     }
 }
+
+/// The label with which a node says where it is.
+pub const LOCATION_LABEL: &str = "location";
 
 impl PlacementRules {
     pub(super) fn look(&self, say: &mut Problems<'_>) {
@@ -83,6 +93,21 @@ impl PlacementRules {
         if self.over.is_some() && self.strategy.is_some_and(|s| s != Strategy::Spread) {
             say.at("/placement/over", "`over` belongs to the strategy `spread`");
         }
+        if let Some(near) = &self.near {
+            if near.split('/').any(str::is_empty) {
+                say.at(
+                    "/placement/near",
+                    "a place is made of words with `/` between, as in `eu/berlin`",
+                );
+            } else if let Some(problem) = label_problem(LOCATION_LABEL, near) {
+                say.at("/placement/near", problem);
+            }
+            if self.over.is_some() || self.strategy.is_some_and(|s| s != Strategy::Location) {
+                say.at("/placement/near", "`near` belongs to the strategy `location`");
+            }
+        } else if self.strategy == Some(Strategy::Location) {
+            say.at("/placement/near", "the strategy `location` needs a place to be near to");
+        }
         for (at, tags) in
             [("/placement/together", &self.together), ("/placement/apart", &self.apart)]
         {
@@ -90,5 +115,36 @@ impl PlacementRules {
                 say.at(at, "a tag has 1 to 128 printable characters");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::WorkloadSpec;
+
+    #[test]
+    fn a_place_is_a_path_and_belongs_to_its_strategy() {
+        let problems = |rules: PlacementRules| {
+            let spec = WorkloadSpec { placement: rules, ..WorkloadSpec::command(["true"]) };
+            spec.problems("").into_iter().map(|problem| problem.pointer).collect::<Vec<String>>()
+        };
+        let near = |place: &str| PlacementRules {
+            near: Some(place.to_owned()),
+            ..PlacementRules::default()
+        };
+        for good in ["eu", "eu/berlin/rack3", "DE.1/a_b"] {
+            assert_eq!(problems(near(good)), [""; 0], "{good}");
+        }
+        for bad in ["", "/eu", "eu/", "eu//berlin", "eu/ berlin", &"x".repeat(64)] {
+            assert_eq!(problems(near(bad)), ["/placement/near"], "{bad}");
+        }
+        let with = |strategy| PlacementRules { strategy: Some(strategy), ..near("eu") };
+        assert_eq!(problems(with(Strategy::Location)), [""; 0]);
+        assert_eq!(problems(with(Strategy::BinPack)), ["/placement/near"]);
+        let over = PlacementRules { over: Some("zone".to_owned()), ..near("eu") };
+        assert_eq!(problems(over), ["/placement/near"]);
+        let nowhere = PlacementRules { near: None, ..with(Strategy::Location) };
+        assert_eq!(problems(nowhere), ["/placement/near"]);
     }
 }

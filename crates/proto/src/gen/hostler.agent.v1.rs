@@ -320,7 +320,7 @@ pub struct StreamOpen {
     /// How many bytes of data may be sent before credit is given.
     #[prost(uint32, tag = "3")]
     pub window: u32,
-    #[prost(oneof = "stream_open::What", tags = "2, 4, 5, 6")]
+    #[prost(oneof = "stream_open::What", tags = "2, 4, 5, 6, 7")]
     pub what: ::core::option::Option<stream_open::What>,
 }
 /// Nested message and enum types in `StreamOpen`.
@@ -335,6 +335,8 @@ pub mod stream_open {
         Usage(super::UsageRequest),
         #[prost(message, tag = "6")]
         Facts(super::FactsRequest),
+        #[prost(message, tag = "7")]
+        Engine(super::EngineRequest),
     }
 }
 /// A command beside the live run of a placement; its output is the stream's data, its end the stream's.
@@ -361,6 +363,26 @@ pub struct UsageRequest {
 /// What the machine is, looked at anew: JSON of model::Facts in one frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FactsRequest {}
+/// Something for the node's container engine; what comes back is one JSON document a frame, or a stream of
+/// bytes.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EngineRequest {
+    /// JSON of model::EngineAsk.
+    #[prost(string, tag = "1")]
+    pub ask_json: ::prost::alloc::string::String,
+}
+/// Which version of an image that the installation keeps is meant by NAME, NAME:VERSION or NAME@DIGEST.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ResolveImageRequest {
+    #[prost(string, tag = "1")]
+    pub reference: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ResolveImageReply {
+    /// JSON of model::StoredImage; empty when there is none.
+    #[prost(string, tag = "1")]
+    pub image_json: ::prost::alloc::string::String,
+}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OutputRequest {
     /// Empty where all runs of a placement are meant.
@@ -461,6 +483,8 @@ pub struct RelayRequest {
     pub usage: ::core::option::Option<UsageRequest>,
     #[prost(message, optional, tag = "5")]
     pub facts: ::core::option::Option<FactsRequest>,
+    #[prost(message, optional, tag = "6")]
+    pub engine: ::core::option::Option<EngineRequest>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RelayChunk {
@@ -477,6 +501,129 @@ pub mod relay_chunk {
         End(super::StreamEnd),
     }
 }
+/// Digests are 32 bytes.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FetchBlobRequest {
+    #[prost(bytes = "vec", tag = "1")]
+    pub digest: ::prost::alloc::vec::Vec<u8>,
+    /// The run that needs it; empty for what belongs to everybody.
+    #[prost(string, tag = "2")]
+    pub run_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BlobManifest {
+    #[prost(uint64, tag = "1")]
+    pub size: u64,
+    #[prost(message, repeated, tag = "2")]
+    pub chunks: ::prost::alloc::vec::Vec<ChunkEntry>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ChunkEntry {
+    #[prost(bytes = "vec", tag = "1")]
+    pub digest: ::prost::alloc::vec::Vec<u8>,
+    /// Of the plain bytes.
+    #[prost(uint32, tag = "2")]
+    pub size: u32,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FetchChunksRequest {
+    #[prost(bytes = "vec", tag = "1")]
+    pub blob: ::prost::alloc::vec::Vec<u8>,
+    #[prost(string, tag = "2")]
+    pub run_id: ::prost::alloc::string::String,
+    #[prost(bytes = "vec", repeated, tag = "3")]
+    pub digests: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ChunkData {
+    #[prost(bytes = "vec", tag = "1")]
+    pub digest: ::prost::alloc::vec::Vec<u8>,
+    /// A zstd frame.
+    #[prost(bytes = "vec", tag = "2")]
+    pub packed: ::prost::alloc::vec::Vec<u8>,
+}
+/// In whose name a blob is put.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PutAs {
+    #[prost(oneof = "put_as::Name", tags = "1, 2")]
+    pub name: ::core::option::Option<put_as::Name>,
+}
+/// Nested message and enum types in `PutAs`.
+pub mod put_as {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Name {
+        /// A run that is to leave it.
+        #[prost(string, tag = "1")]
+        RunId(::prost::alloc::string::String),
+        /// What the server has granted.
+        #[prost(string, tag = "2")]
+        Grant(::prost::alloc::string::String),
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MissingChunksRequest {
+    #[prost(message, optional, tag = "1")]
+    pub put_as: ::core::option::Option<PutAs>,
+    #[prost(bytes = "vec", repeated, tag = "2")]
+    pub digests: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MissingChunksReply {
+    #[prost(bytes = "vec", repeated, tag = "1")]
+    pub digests: ::prost::alloc::vec::Vec<::prost::alloc::vec::Vec<u8>>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PutChunkRequest {
+    #[prost(message, optional, tag = "1")]
+    pub put_as: ::core::option::Option<PutAs>,
+    #[prost(bytes = "vec", tag = "2")]
+    pub digest: ::prost::alloc::vec::Vec<u8>,
+    /// A zstd frame.
+    #[prost(bytes = "vec", tag = "3")]
+    pub packed: ::prost::alloc::vec::Vec<u8>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PutChunkReply {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PutBlobRequest {
+    #[prost(message, optional, tag = "1")]
+    pub put_as: ::core::option::Option<PutAs>,
+    #[prost(bytes = "vec", tag = "2")]
+    pub digest: ::prost::alloc::vec::Vec<u8>,
+    #[prost(message, repeated, tag = "3")]
+    pub chunks: ::prost::alloc::vec::Vec<ChunkEntry>,
+    #[prost(string, tag = "4")]
+    pub label: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PutBlobReply {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct PutOutputsRequest {
+    #[prost(string, tag = "1")]
+    pub run_id: ::prost::alloc::string::String,
+    #[prost(message, repeated, tag = "2")]
+    pub outputs: ::prost::alloc::vec::Vec<OutputEntry>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OutputEntry {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    /// Empty where nothing could be kept.
+    #[prost(bytes = "vec", tag = "2")]
+    pub digest: ::prost::alloc::vec::Vec<u8>,
+    #[prost(uint64, tag = "3")]
+    pub size: u64,
+    /// A directory, as a tar archive.
+    #[prost(bool, tag = "4")]
+    pub is_archive: bool,
+    /// Why nothing could be kept.
+    #[prost(string, tag = "5")]
+    pub problem: ::prost::alloc::string::String,
+    #[prost(int64, tag = "6")]
+    pub time_micros: i64,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PutOutputsReply {}
 /// Generated client implementations.
 pub mod agent_link_client {
     #![allow(
@@ -593,6 +740,31 @@ pub mod agent_link_client {
                 .insert(GrpcMethod::new("hostler.agent.v1.AgentLink", "Session"));
             self.inner.streaming(req, path, codec).await
         }
+        /// Which image a workload means.
+        pub async fn resolve_image(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ResolveImageRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ResolveImageReply>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hostler.agent.v1.AgentLink/ResolveImage",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hostler.agent.v1.AgentLink", "ResolveImage"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -619,6 +791,14 @@ pub mod agent_link_server {
             &self,
             request: tonic::Request<tonic::Streaming<super::AgentMessage>>,
         ) -> std::result::Result<tonic::Response<Self::SessionStream>, tonic::Status>;
+        /// Which image a workload means.
+        async fn resolve_image(
+            &self,
+            request: tonic::Request<super::ResolveImageRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ResolveImageReply>,
+            tonic::Status,
+        >;
     }
     #[derive(Debug)]
     pub struct AgentLinkServer<T> {
@@ -744,6 +924,51 @@ pub mod agent_link_server {
                     };
                     Box::pin(fut)
                 }
+                "/hostler.agent.v1.AgentLink/ResolveImage" => {
+                    #[allow(non_camel_case_types)]
+                    struct ResolveImageSvc<T: AgentLink>(pub Arc<T>);
+                    impl<
+                        T: AgentLink,
+                    > tonic::server::UnaryService<super::ResolveImageRequest>
+                    for ResolveImageSvc<T> {
+                        type Response = super::ResolveImageReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ResolveImageRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AgentLink>::resolve_image(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ResolveImageSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -781,6 +1006,681 @@ pub mod agent_link_server {
     /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "hostler.agent.v1.AgentLink";
     impl<T> tonic::server::NamedService for AgentLinkServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+/// Generated client implementations.
+pub mod blob_link_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    /// Content by its digest, for nodes and from them. Agents call it on a connection of its own, so that
+    /// content never stands in the way of the session.
+    #[derive(Debug, Clone)]
+    pub struct BlobLinkClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl BlobLinkClient<tonic::transport::Channel> {
+        /// Attempt to create a new client by connecting to a given endpoint.
+        pub async fn connect<D>(dst: D) -> Result<Self, tonic::transport::Error>
+        where
+            D: TryInto<tonic::transport::Endpoint>,
+            D::Error: Into<StdError>,
+        {
+            let conn = tonic::transport::Endpoint::new(dst)?.connect().await?;
+            Ok(Self::new(conn))
+        }
+    }
+    impl<T> BlobLinkClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> BlobLinkClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            BlobLinkClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// What a blob consists of.
+        pub async fn fetch_blob(
+            &mut self,
+            request: impl tonic::IntoRequest<super::FetchBlobRequest>,
+        ) -> std::result::Result<tonic::Response<super::BlobManifest>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hostler.agent.v1.BlobLink/FetchBlob",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hostler.agent.v1.BlobLink", "FetchBlob"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Some of its chunks, in any order.
+        pub async fn fetch_chunks(
+            &mut self,
+            request: impl tonic::IntoRequest<super::FetchChunksRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::ChunkData>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hostler.agent.v1.BlobLink/FetchChunks",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hostler.agent.v1.BlobLink", "FetchChunks"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Which chunks would have to be put.
+        pub async fn missing_chunks(
+            &mut self,
+            request: impl tonic::IntoRequest<super::MissingChunksRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::MissingChunksReply>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hostler.agent.v1.BlobLink/MissingChunks",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hostler.agent.v1.BlobLink", "MissingChunks"));
+            self.inner.unary(req, path, codec).await
+        }
+        pub async fn put_chunk(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PutChunkRequest>,
+        ) -> std::result::Result<tonic::Response<super::PutChunkReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hostler.agent.v1.BlobLink/PutChunk",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hostler.agent.v1.BlobLink", "PutChunk"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// A blob of chunks that are there.
+        pub async fn put_blob(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PutBlobRequest>,
+        ) -> std::result::Result<tonic::Response<super::PutBlobReply>, tonic::Status> {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hostler.agent.v1.BlobLink/PutBlob",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hostler.agent.v1.BlobLink", "PutBlob"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// What a run left: all of it, whose blobs are there.
+        pub async fn put_outputs(
+            &mut self,
+            request: impl tonic::IntoRequest<super::PutOutputsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::PutOutputsReply>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/hostler.agent.v1.BlobLink/PutOutputs",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("hostler.agent.v1.BlobLink", "PutOutputs"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod blob_link_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with BlobLinkServer.
+    #[async_trait]
+    pub trait BlobLink: std::marker::Send + std::marker::Sync + 'static {
+        /// What a blob consists of.
+        async fn fetch_blob(
+            &self,
+            request: tonic::Request<super::FetchBlobRequest>,
+        ) -> std::result::Result<tonic::Response<super::BlobManifest>, tonic::Status>;
+        /// Server streaming response type for the FetchChunks method.
+        type FetchChunksStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::ChunkData, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Some of its chunks, in any order.
+        async fn fetch_chunks(
+            &self,
+            request: tonic::Request<super::FetchChunksRequest>,
+        ) -> std::result::Result<
+            tonic::Response<Self::FetchChunksStream>,
+            tonic::Status,
+        >;
+        /// Which chunks would have to be put.
+        async fn missing_chunks(
+            &self,
+            request: tonic::Request<super::MissingChunksRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::MissingChunksReply>,
+            tonic::Status,
+        >;
+        async fn put_chunk(
+            &self,
+            request: tonic::Request<super::PutChunkRequest>,
+        ) -> std::result::Result<tonic::Response<super::PutChunkReply>, tonic::Status>;
+        /// A blob of chunks that are there.
+        async fn put_blob(
+            &self,
+            request: tonic::Request<super::PutBlobRequest>,
+        ) -> std::result::Result<tonic::Response<super::PutBlobReply>, tonic::Status>;
+        /// What a run left: all of it, whose blobs are there.
+        async fn put_outputs(
+            &self,
+            request: tonic::Request<super::PutOutputsRequest>,
+        ) -> std::result::Result<tonic::Response<super::PutOutputsReply>, tonic::Status>;
+    }
+    /// Content by its digest, for nodes and from them. Agents call it on a connection of its own, so that
+    /// content never stands in the way of the session.
+    #[derive(Debug)]
+    pub struct BlobLinkServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> BlobLinkServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for BlobLinkServer<T>
+    where
+        T: BlobLink,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/hostler.agent.v1.BlobLink/FetchBlob" => {
+                    #[allow(non_camel_case_types)]
+                    struct FetchBlobSvc<T: BlobLink>(pub Arc<T>);
+                    impl<
+                        T: BlobLink,
+                    > tonic::server::UnaryService<super::FetchBlobRequest>
+                    for FetchBlobSvc<T> {
+                        type Response = super::BlobManifest;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::FetchBlobRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as BlobLink>::fetch_blob(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = FetchBlobSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hostler.agent.v1.BlobLink/FetchChunks" => {
+                    #[allow(non_camel_case_types)]
+                    struct FetchChunksSvc<T: BlobLink>(pub Arc<T>);
+                    impl<
+                        T: BlobLink,
+                    > tonic::server::ServerStreamingService<super::FetchChunksRequest>
+                    for FetchChunksSvc<T> {
+                        type Response = super::ChunkData;
+                        type ResponseStream = T::FetchChunksStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::FetchChunksRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as BlobLink>::fetch_chunks(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = FetchChunksSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hostler.agent.v1.BlobLink/MissingChunks" => {
+                    #[allow(non_camel_case_types)]
+                    struct MissingChunksSvc<T: BlobLink>(pub Arc<T>);
+                    impl<
+                        T: BlobLink,
+                    > tonic::server::UnaryService<super::MissingChunksRequest>
+                    for MissingChunksSvc<T> {
+                        type Response = super::MissingChunksReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::MissingChunksRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as BlobLink>::missing_chunks(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = MissingChunksSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hostler.agent.v1.BlobLink/PutChunk" => {
+                    #[allow(non_camel_case_types)]
+                    struct PutChunkSvc<T: BlobLink>(pub Arc<T>);
+                    impl<T: BlobLink> tonic::server::UnaryService<super::PutChunkRequest>
+                    for PutChunkSvc<T> {
+                        type Response = super::PutChunkReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PutChunkRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as BlobLink>::put_chunk(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PutChunkSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hostler.agent.v1.BlobLink/PutBlob" => {
+                    #[allow(non_camel_case_types)]
+                    struct PutBlobSvc<T: BlobLink>(pub Arc<T>);
+                    impl<T: BlobLink> tonic::server::UnaryService<super::PutBlobRequest>
+                    for PutBlobSvc<T> {
+                        type Response = super::PutBlobReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PutBlobRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as BlobLink>::put_blob(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PutBlobSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/hostler.agent.v1.BlobLink/PutOutputs" => {
+                    #[allow(non_camel_case_types)]
+                    struct PutOutputsSvc<T: BlobLink>(pub Arc<T>);
+                    impl<
+                        T: BlobLink,
+                    > tonic::server::UnaryService<super::PutOutputsRequest>
+                    for PutOutputsSvc<T> {
+                        type Response = super::PutOutputsReply;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::PutOutputsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as BlobLink>::put_outputs(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = PutOutputsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for BlobLinkServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "hostler.agent.v1.BlobLink";
+    impl<T> tonic::server::NamedService for BlobLinkServer<T> {
         const NAME: &'static str = SERVICE_NAME;
     }
 }

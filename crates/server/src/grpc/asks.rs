@@ -32,6 +32,9 @@ pub(super) fn what(ask: NodeAsk) -> What {
             since_micros: since.map_or(0, Timestamp::micros),
         }),
         NodeAsk::Facts => What::Facts(v1::FactsRequest {}),
+        NodeAsk::Engine(ask) => What::Engine(v1::EngineRequest {
+            ask_json: serde_json::to_string(&ask).expect("a question has string keys only"),
+        }),
     }
 }
 
@@ -56,25 +59,30 @@ pub(super) fn relay(node: NodeId, ask: NodeAsk) -> v1::RelayRequest {
         What::Exec(exec) => request.exec = Some(exec),
         What::Usage(usage) => request.usage = Some(usage),
         What::Facts(facts) => request.facts = Some(facts),
+        What::Engine(engine) => request.engine = Some(engine),
     }
     request
 }
 
 pub(super) fn parse_relay(request: v1::RelayRequest) -> Result<(NodeId, NodeAsk), Status> {
     let node = parse(&request.node_id)?;
-    let ask = match (request.output, request.exec, request.usage, request.facts) {
-        (Some(output), None, None, None) => parse_output(output)?,
-        (None, Some(exec), None, None) => NodeAsk::Exec(ExecAsk {
+    let ask = match (request.output, request.exec, request.usage, request.facts, request.engine) {
+        (Some(output), None, None, None, None) => parse_output(output)?,
+        (None, Some(exec), None, None, None) => NodeAsk::Exec(ExecAsk {
             placement: parse(&exec.placement_id)?,
             argv: exec.argv,
             stdin: exec.stdin,
             timeout: exec.timeout_ms.map(Span::from_millis),
         }),
-        (None, None, Some(usage), None) => NodeAsk::Usage {
+        (None, None, Some(usage), None, None) => NodeAsk::Usage {
             placement: parse_some(&usage.placement_id)?,
             since: (usage.since_micros != 0).then(|| Timestamp::from_micros(usage.since_micros)),
         },
-        (None, None, None, Some(v1::FactsRequest {})) => NodeAsk::Facts,
+        (None, None, None, Some(v1::FactsRequest {}), None) => NodeAsk::Facts,
+        (None, None, None, None, Some(engine)) => {
+            let ask = serde_json::from_str(&engine.ask_json);
+            NodeAsk::Engine(ask.map_err(|error| Status::invalid_argument(error.to_string()))?)
+        }
         _ => return Err(Status::invalid_argument("not one thing is asked for")),
     };
     Ok((node, ask))
@@ -217,6 +225,7 @@ mod tests {
             }),
             NodeAsk::Usage { placement: None, since: None },
             NodeAsk::Facts,
+            NodeAsk::Engine(hostler_model::EngineAsk::Images),
             NodeAsk::Usage { placement: Some(placement), since: Some(Timestamp::from_micros(9)) },
         ]
     }

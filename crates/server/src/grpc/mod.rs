@@ -1,9 +1,10 @@
 //! The listener for agents and peers: mutual TLS, gRPC, nothing else.
 //!
 //! Who speaks is decided by the certificate alone: nodes may open a session for themselves, servers
-//! may ask for a relay, and neither may do the other's.
+//! may ask for a relay, and neither may do the other's. Content has a service of its own (`blobs`).
 
 mod asks;
+mod blobs;
 mod listen;
 mod peers;
 mod relay;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use hostler_base::shutdown::Tasks;
 use hostler_control::Control;
 use hostler_proto::v1::agent_link_server::AgentLinkServer;
+use hostler_proto::v1::blob_link_server::BlobLinkServer;
 use hostler_proto::v1::peer_link_server::PeerLinkServer;
 use hostler_trust::{PeerCertificate, PeerIdentity};
 use tokio::net::TcpListener;
@@ -41,6 +43,7 @@ pub async fn serve_agents(
 ) -> Result<(), tonic::transport::Error> {
     let incoming = listen::incoming(listener, tls, &tasks);
     let sessions = session::AgentLinkService::new(control.clone(), tasks.clone());
+    let blobs = blobs::BlobLinkService::new(control.clone());
     let relay = relay::PeerLinkService::new(control);
     tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(KEEP_ALIVE_EVERY))
@@ -51,6 +54,11 @@ pub async fn serve_agents(
             AgentLinkServer::new(sessions)
                 .accept_compressed(CompressionEncoding::Gzip)
                 .send_compressed(CompressionEncoding::Gzip)
+                .max_decoding_message_size(MESSAGE_MAX)
+                .max_encoding_message_size(MESSAGE_MAX),
+        )
+        .add_service(
+            BlobLinkServer::new(blobs)
                 .max_decoding_message_size(MESSAGE_MAX)
                 .max_encoding_message_size(MESSAGE_MAX),
         )

@@ -58,6 +58,28 @@ impl v1::agent_link_server::AgentLink for AgentLinkService {
         });
         Ok(Response::new(ReceiverStream::new(stream)))
     }
+
+    async fn resolve_image(
+        &self,
+        request: Request<v1::ResolveImageRequest>,
+    ) -> Result<Response<v1::ResolveImageReply>, Status> {
+        let certificate = super::peer(&request)?;
+        let node_id = super::node_of(&certificate)?;
+        let admitted = self.control.node_admit(node_id, &certificate.serial).await;
+        admitted.map_err(|error| Status::permission_denied(error.detail))?;
+        let reference = request.into_inner().reference;
+        let reference = reference.parse().map_err(|e: hostler_model::ParseImageRefError| {
+            Status::invalid_argument(e.to_string())
+        })?;
+        let found = self.control.image_resolve(&reference).await;
+        let found = found.map_err(|error| {
+            tracing::warn!(%error, "an image cannot be looked up");
+            Status::unavailable("the server cannot look it up now")
+        })?;
+        let stored = found.map(|image| serde_json::to_string(&image.stored()));
+        let image_json = stored.transpose().map_err(|e| Status::internal(e.to_string()))?;
+        Ok(Response::new(v1::ResolveImageReply { image_json: image_json.unwrap_or_default() }))
+    }
 }
 
 /// What others in this process hold of a session.

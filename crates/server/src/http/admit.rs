@@ -45,6 +45,7 @@ pub(super) struct Rule {
     if_match: IfMatch,
     public: Option<Public>,
     body_max: usize,
+    is_raw: bool,
 }
 
 impl Rule {
@@ -60,10 +61,12 @@ impl Rule {
             access: E::ACCESS,
             if_match: E::IF_MATCH,
             public,
-            body_max: match E::NAME {
-                "task_submit_batch" => BATCH_BODY_MAX,
-                _ => BODY_MAX,
+            body_max: match (E::RAW_BODY, E::NAME) {
+                (Some(max), _) => max,
+                (None, "task_submit_batch" | "blob_commit" | "image_push") => BATCH_BODY_MAX,
+                (None, _) => BODY_MAX,
             },
+            is_raw: E::RAW_BODY.is_some(),
         }
     }
 }
@@ -74,6 +77,7 @@ pub(super) struct Admitted {
     pub(super) path: Vec<(String, String)>,
     pub(super) query: Option<String>,
     pub(super) body: Option<Value>,
+    pub(super) raw: Bytes,
     pub(super) expected: Generation,
     pub(super) known: Option<Known>,
     pub(super) last_event_id: Option<String>,
@@ -166,12 +170,13 @@ async fn read<G: Gate>(
     };
     let body = gate
         .clock()
-        .timeout(BODY_DEADLINE, read_body(&parts.headers, body, rule.body_max))
+        .timeout(BODY_DEADLINE, read_body(&parts.headers, body, rule))
         .await
         .map_err(|_| malformed("the body did not arrive in time", "send it again"))??;
-    let body = match body.is_empty() {
-        true => None,
-        false => Some(strict::parse(&body)?),
+    let (body, raw) = match (body.is_empty(), rule.is_raw) {
+        (true, false) => (None, body),
+        (false, false) => (Some(strict::parse(&body)?), Bytes::new()),
+        (_, true) => (None, body),
     };
     let idempotency = key.map(|key| Idempotency {
         request_hash: request_hash(&rule.method, parts.uri.path(), body.as_ref()),
@@ -191,6 +196,7 @@ async fn read<G: Gate>(
         path,
         query: parts.uri.query().map(str::to_owned),
         body,
+        raw,
         expected,
         known,
         last_event_id: header("last-event-id"),
@@ -263,7 +269,8 @@ fn request_hash(method: &Method, path: &str, body: Option<&Value>) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-async fn read_body(headers: &HeaderMap, body: Body, max: usize) -> Result<Bytes, Error> {
+async fn read_body(headers: &HeaderMap, body: Body, rule: &Rule) -> Result<Bytes, Error> {
+    let max = rule.body_max;
     let announced =
         headers.get(CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > max) {
@@ -276,7 +283,14 @@ async fn read_body(headers: &HeaderMap, body: Body, max: usize) -> Result<Bytes,
             return Err(malformed("the body broke off", "send it again").with_source(failure));
         }
     };
-    if !bytes.is_empty() && !is_json(headers) {
+    if rule.is_raw && !is_raw(headers) {
+        return Err(Error::new(
+            Code::UnsupportedMediaType,
+            "the body is not declared as bytes",
+            "send it with Content-Type: application/octet-stream",
+        ));
+    }
+    if !rule.is_raw && !bytes.is_empty() && !is_json(headers) {
         return Err(Error::new(
             Code::UnsupportedMediaType,
             "the body is not declared as JSON",
@@ -284,6 +298,14 @@ async fn read_body(headers: &HeaderMap, body: Body, max: usize) -> Result<Bytes,
         ));
     }
     Ok(bytes)
+}
+
+fn is_raw(headers: &HeaderMap) -> bool {
+    let mut values = headers.get_all(CONTENT_TYPE).iter();
+    match (values.next(), values.next()) {
+        (Some(value), None) => value.as_bytes().eq_ignore_ascii_case(b"application/octet-stream"),
+        _ => false,
+    }
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

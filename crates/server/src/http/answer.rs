@@ -54,6 +54,11 @@ impl<R> Answer<R> {
         self.with(SET_COOKIE, cookie)
     }
 
+    #[must_use]
+    pub fn with_header(self, name: HeaderName, value: impl std::fmt::Display) -> Answer<R> {
+        self.with(name, value.to_string())
+    }
+
     fn with(mut self, name: HeaderName, value: String) -> Answer<R> {
         self.headers.push((name, value));
         self

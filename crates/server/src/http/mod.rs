@@ -33,6 +33,8 @@ mod watch;
 mod workload_logs;
 mod workload_view;
 
+mod blob;
+mod image;
 mod node;
 mod operation;
 mod project;
@@ -70,8 +72,9 @@ pub fn router(app: App) -> Result<Router, MountError> {
 
 /// Puts pages, compression, the reading of unread bodies and the envelope around the routes of an API.
 pub fn enclose(api: Router, envelope: Envelope) -> Router {
-    let worth_it =
-        DefaultPredicate::new().and(NotForContentType::const_new("application/x-ndjson"));
+    let worth_it = DefaultPredicate::new()
+        .and(NotForContentType::const_new("application/x-ndjson"))
+        .and(NotForContentType::const_new("application/octet-stream"));
     api.fallback(crate::web::serve)
         .layer(CompressionLayer::new().compress_when(worth_it))
         .layer(from_fn_with_state(envelope.clock.clone(), unread::discard))
@@ -158,6 +161,28 @@ fn routes(app: App) -> Routes<App> {
         .on(api::workload::WorkloadNext, workload::next)
         .on(api::workload::WorkloadUsage, workload::usage)
         .on(api::workload::NodeUsage, workload::node_usage)
+        .on(api::image::ImageList, image::list)
+        .on(api::image::ImageGet, image::get)
+        .on(api::image::ImagePush, image::push)
+        .on(api::image::ImageContent, image::content)
+        .on(api::image::ImageRemove, image::remove)
+        .on(api::image::ImageTake, image::take)
+        .on(api::image::ImageSync, image::sync)
+        .on(api::image::NodeImageList, image::on_node)
+        .on(api::image::NodeImageRemove, image::remove_on_node)
+        .on(api::image::NodeContainerList, image::containers)
+        .on(api::image::NodeContainerRemove, image::container_remove)
+        .on(api::image::NodeContainerFiles, image::container_files)
+        .on(api::blob::BlobList, blob::list)
+        .on(api::blob::ChunksMissing, blob::missing)
+        .on(api::blob::ChunkPut, blob::put)
+        .on(api::blob::BlobCommit, blob::commit)
+        .on(api::blob::BlobGet, blob::get)
+        .on(api::blob::BlobContent, blob::content)
+        .on(api::blob::BlobRemove, blob::remove)
+        .on(api::blob::SharedChunksMissing, blob::shared_missing)
+        .on(api::blob::SharedChunkPut, blob::shared_put)
+        .on(api::blob::TaskOutputList, blob::outputs)
         .on(api::operation::OperationList, operation::list)
         .on(api::operation::OperationGet, operation::get)
         .on(api::operation::OperationCancel, operation::cancel)

@@ -16,6 +16,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter};
+use bytes::Bytes;
 use futures::future::BoxFuture;
 use hostler_api::{Access, Described, Endpoint};
 use hostler_control::{Cx, RequestMeta};
@@ -40,6 +41,8 @@ pub struct Call<E: Endpoint> {
     pub path: E::Path,
     pub query: E::Query,
     pub body: E::Body,
+    /// The body of an endpoint that takes bytes as they are.
+    pub raw: Bytes,
     /// What `If-Match` names; zero where there is none.
     pub expected: Generation,
     /// What the caller proved itself with, for streams that ask again.
@@ -252,6 +255,7 @@ impl Admitted {
             path,
             query,
             body,
+            raw: self.raw,
             expected: self.expected,
             presented: known.presented,
             last_event_id: self.last_event_id,

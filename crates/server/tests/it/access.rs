@@ -63,7 +63,11 @@ async fn probe(world: &World, endpoint: &Described, token: Option<&str>) -> Repl
         .join("/");
     let mut request = request(endpoint.method.clone(), &path, token, None);
     if endpoint.method != Method::GET {
-        request.headers_mut().insert("content-type", "application/json".parse().unwrap());
+        let kind = match endpoint.raw_body {
+            Some(_) => "application/octet-stream",
+            None => "application/json",
+        };
+        request.headers_mut().insert("content-type", kind.parse().unwrap());
         *request.body_mut() = "{".into();
     }
     world.send(request).await

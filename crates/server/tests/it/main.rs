@@ -6,6 +6,7 @@ mod node;
 mod world;
 
 mod access;
+mod blobs;
 mod browser;
 mod listen;
 mod mounting;

@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "the whole crate is tests")]
 
 mod access;
+mod blobs;
+mod images;
 mod journal;
 mod nodes;
 mod outage;

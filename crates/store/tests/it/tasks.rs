@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use hostler_model::*;
-use hostler_store::{Account, ArrayChange, ArrayStanding, QueueCursor, Used, Waiting};
+use hostler_store::{Account, ArrayChange, ArrayStanding, PassedOver, QueueCursor, Used, Waiting};
 
 use crate::world::*;
 
 crate::conformance!(
     a_project_keeps_its_quota_and_weight,
     the_queue_is_by_priority_then_age_and_only_of_what_is_ready,
+    what_was_looked_at_in_vain_is_left_out,
     what_waited_too_long_is_found,
     an_array_is_what_was_written_and_counts,
     tasks_of_an_array_share_its_spec,
@@ -122,6 +123,38 @@ async fn the_queue_is_by_priority_then_age_and_only_of_what_is_ready(world: Worl
     assert_eq!(read.workload_count_open(alpha.id).await.unwrap(), 6);
 }
 
+async fn what_was_looked_at_in_vain_is_left_out(world: World) {
+    let project = world.project("alpha").await;
+    let sized = |text: &str, millis: u32| {
+        let mut spec = WorkloadSpec::command(["true"]);
+        spec.resources.cores = Cores::from_millis(millis);
+        Workload { spec: Arc::new(spec), ..workload(project.id, text) }
+    };
+    let plain = [sized("a-1", 100), sized("b-1", 200), sized("a-2", 100), sized("c-1", 300)];
+    for task in &plain {
+        insert(&world, task).await;
+    }
+    let array = array(project.id, "many", "1-2");
+    let members = made(&world, &array, 2).await;
+    let mut read = world.read().await.unwrap();
+    let mut left = async |arrays: &[ArrayId], classes: &[i64]| {
+        let passed_over = PassedOver {
+            arrays: arrays.iter().copied().collect(),
+            classes: classes.iter().copied().collect(),
+        };
+        let found = read.workload_queue_beside(project.id, at(8), None, &passed_over, 9).await;
+        ids(&found.unwrap())
+    };
+    let class = |task: &Workload| task.spec.queue_class();
+    let all: Vec<WorkloadId> = ids(&plain).into_iter().chain(ids(&members)).collect();
+    assert_eq!(left(&[], &[]).await, all);
+    assert_eq!(left(&[array.id], &[]).await, ids(&plain));
+    let some = [all[1], all[3], all[4], all[5]];
+    assert_eq!(left(&[], &[class(&plain[0])]).await, some);
+    assert_eq!(left(&[array.id], &[class(&plain[0]), class(&plain[3]), 0]).await, [all[1]]);
+    assert_eq!(left(&[], &[class(&members[0])]).await, ids(&plain));
+}
+
 async fn what_waited_too_long_is_found(world: World) {
     let project = world.project("alpha").await;
     let mut late = workload(project.id, "late");
@@ -129,6 +162,7 @@ async fn what_waited_too_long_is_found(world: World) {
     insert(&world, &late).await;
     world.workload(&project, "patient").await;
     let mut read = world.read().await.unwrap();
+    assert_eq!(read.workload_next_give_up().await.unwrap(), Some(at(5)));
     assert_eq!(read.workload_overdue(at(4), 9).await.unwrap(), []);
     assert_eq!(read.workload_overdue(at(5), 9).await.unwrap(), [late]);
 }

@@ -574,6 +574,162 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/images": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List every version of every image, by name. */
+        get: operations["image_list"];
+        put?: never;
+        /** Make a version of an image from chunks that were sent. */
+        post: operations["image_push"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/images/{image}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a version of an image; the newest where none is named. */
+        get: operations["image_get"];
+        put?: never;
+        post?: never;
+        /** Keep a version of an image no longer; without a version, all of them. */
+        delete: operations["image_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/images/{image}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a version's content, as `docker load` takes it. */
+        get: operations["image_content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/images/{image}/take": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a version of an image from what a node has: an image, or a container as it is now. */
+        post: operations["image_take"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/images/{image}/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have a version of an image on nodes before anything needs it there. */
+        post: operations["image_sync"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/images": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the images that a node's engine has. */
+        get: operations["node_image_list"];
+        put?: never;
+        post?: never;
+        /** Remove an image from a node's engine. */
+        delete: operations["node_image_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/containers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the containers that a node's engine has. */
+        get: operations["node_container_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/containers/{container}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a container that no run needs from a node's engine. */
+        delete: operations["node_container_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/containers/{container}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the files of a container as a tar stream. */
+        get: operations["node_container_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project}/tasks": {
         parameters: {
             query?: never;
@@ -1055,6 +1211,144 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project}/blobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List blobs, newest first. */
+        get: operations["blob_list"];
+        put?: never;
+        /** Make a blob of chunks that were sent. */
+        post: operations["blob_commit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/chunks/missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say which chunks would have to be sent. */
+        post: operations["chunks_missing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/chunks/{chunk}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Send a chunk: at most 1 MiB, as it is. */
+        put: operations["chunk_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/blobs/{blob}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a blob. */
+        get: operations["blob_get"];
+        put?: never;
+        post?: never;
+        /** Remove a blob that nothing needs. */
+        delete: operations["blob_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/blobs/{blob}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a blob's content. */
+        get: operations["blob_content"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/blobs/missing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say which chunks of what belongs to everybody would have to be sent. */
+        post: operations["shared_chunks_missing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/blobs/chunks/{chunk}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Send a chunk of what belongs to everybody: at most 1 MiB, as it is. */
+        put: operations["shared_chunk_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/tasks/{task}/outputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what the runs of a task left, newest run first. */
+        get: operations["task_output_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operations": {
         parameters: {
             query?: never;
@@ -1314,6 +1608,61 @@ export interface components {
             /** @description Hex. */
             hash: string;
         };
+        BlobCommitBody: {
+            /** @description Of the whole content. */
+            digest: string;
+            /**
+             * @description What people call it, such as a file name.
+             * @default
+             */
+            label?: string;
+            /** @description In the order of the content. */
+            chunks: components["schemas"]["ChunkRef"][];
+        };
+        BlobContentQuery: {
+            /**
+             * Format: uint64
+             * @description Leave out this many bytes at the beginning.
+             */
+            from?: number | null;
+        };
+        /** @description What a blob is there for. */
+        BlobKind: "file" | "image" | "output";
+        BlobListQuery: {
+            /** @description Only blobs of this kind. */
+            kind?: components["schemas"]["BlobKind"] | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        BlobPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Digest of the blob. */
+            blob: string;
+        };
+        BlobView: {
+            digest: string;
+            /** Format: uint64 */
+            size: number;
+            kind: components["schemas"]["BlobKind"];
+            label: string;
+            /** Format: uint32 */
+            chunks: number;
+            /** @description Absent when a node made it. */
+            createdBy?: string | null;
+            /** Format: date-time */
+            timeCreated: string;
+            /**
+             * Format: date-time
+             * @description When it was last asked for, give or take an hour.
+             */
+            timeUsed: string;
+        };
         /** @description What becomes of times that passed while nothing could be started. */
         CatchUp: "none" | "one" | "all";
         /**
@@ -1329,6 +1678,27 @@ export interface components {
         } | {
             log: string;
         };
+        ChunkPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Digest of the chunk. */
+            chunk: string;
+        };
+        /** @description One part of a blob. */
+        ChunkRef: {
+            digest: string;
+            /**
+             * Format: uint32
+             * @description Of the plain bytes.
+             */
+            size: number;
+        };
+        ChunksBody: {
+            chunks: string[];
+        };
+        ChunksView: {
+            missing: string[];
+        };
         /** @description Stable, documented codes; `docs/reference/errors.md` is generated from them. */
         Code: "malformed" | "invalid" | "unauthenticated" | "forbidden" | "not-found" | "no-such-route" | "method-not-allowed" | "already-exists" | "conflict" | "quota-exceeded" | "stale" | "precondition-required" | "idempotency-key-reused" | "cursor-gone" | "too-large" | "unsupported-media-type" | "rate-limited" | "node-unreachable" | "unavailable" | "internal";
         /**
@@ -1337,7 +1707,8 @@ export interface components {
          */
         Container: {
             /**
-             * @description Name and tag, or digest, of an image: one the server keeps, one the node has, or one of a registry.
+             * @description Name and tag, or digest, of an image that the node has or that a registry has; or of one that
+             *     Hostler keeps: `hostler://NAME`, `hostler://NAME:VERSION`, `hostler://NAME@DIGEST`.
              * @default
              */
             image?: string;
@@ -1417,7 +1788,7 @@ export interface components {
             celsius?: number | null;
         };
         /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
-        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.removed" | "join.refused" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "server.started" | "server.stopped" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
+        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.removed" | "image.added" | "image.removed" | "join.refused" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "server.started" | "server.stopped" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
         EventListQuery: {
             /** @description Only events of this project (name or id). */
             project?: string | null;
@@ -1789,6 +2160,85 @@ export interface components {
             /** @description Statuses that are good; any from 200 to 399 when empty. */
             status?: number[];
         };
+        /** Format: uuid */
+        ImageId: string;
+        ImageListQuery: {
+            /** @description Only versions of this image. */
+            name?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        ImagePath: {
+            /** @description NAME, NAME:VERSION or NAME@DIGEST. */
+            image: string;
+        };
+        ImagePushBody: {
+            name: string;
+            /** @description Of the whole content. */
+            digest: string;
+            /** @description In the order of the content. */
+            chunks: components["schemas"]["ChunkRef"][];
+            /**
+             * @description Where it comes from, for people.
+             * @default
+             */
+            origin?: string;
+        };
+        /** @description Where on a node an image is taken from. */
+        ImageSource: {
+            /** @constant */
+            from: "image";
+            image: string;
+        } | {
+            /** @constant */
+            from: "container";
+            container: string;
+        };
+        ImageSyncBody: {
+            /**
+             * @description Names or ids of nodes; every node that is online and has a container engine where none is named.
+             * @default []
+             */
+            nodes?: string[];
+        };
+        ImageTakeBody: {
+            /** @description Name or id of the node. */
+            node: string;
+            source: components["schemas"]["ImageSource"];
+        };
+        ImageView: {
+            id: components["schemas"]["ImageId"];
+            name: string;
+            /** Format: uint32 */
+            version: number;
+            /** @description What a workload says to have it: `hostler://NAME:VERSION`. */
+            reference: string;
+            digest: string;
+            size: number | string;
+            origin: string;
+            createdBy: components["schemas"]["Actor"];
+            /** Format: date-time */
+            timeCreated: string;
+        };
+        /** @description A file, or an archive, that is put into the run's working directory before it starts. */
+        Input: {
+            /** @description Digest of a blob of the project. */
+            blob: string;
+            /**
+             * @description Where it goes, relative to the working directory. Of an archive: the directory it is unpacked
+             *     into, `.` for the working directory itself.
+             */
+            path: string;
+            /** @description Permissions in octal; `644` when absent. Not for archives, which bring their own. */
+            mode?: string | null;
+            /** @description It is a tar archive (plain, gzip or zstd) to be unpacked. */
+            unpack?: boolean;
+        };
         JoinBody: {
             token: string;
             name: string;
@@ -1912,7 +2362,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing12: {
-            items: components["schemas"]["TaskView"][];
+            items: components["schemas"]["ImageView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1920,7 +2370,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing13: {
-            items: components["schemas"]["ArrayView"][];
+            items: components["schemas"]["NodeImage"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1928,7 +2378,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing14: {
-            items: components["schemas"]["AccountView"][];
+            items: components["schemas"]["NodeContainer"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1936,7 +2386,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing15: {
-            items: components["schemas"]["RunView"][];
+            items: components["schemas"]["TaskView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1944,7 +2394,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing16: {
-            items: components["schemas"]["WorkloadView"][];
+            items: components["schemas"]["ArrayView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1952,7 +2402,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing17: {
-            items: components["schemas"]["WorkloadRunView"][];
+            items: components["schemas"]["AccountView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1960,7 +2410,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing18: {
-            items: components["schemas"]["PlacementView"][];
+            items: components["schemas"]["RunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1968,7 +2418,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing19: {
-            items: components["schemas"]["FireView"][];
+            items: components["schemas"]["WorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1984,7 +2434,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing20: {
-            items: components["schemas"]["UsageSample"][];
+            items: components["schemas"]["WorkloadRunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -1992,7 +2442,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing21: {
-            items: components["schemas"]["OperationView"][];
+            items: components["schemas"]["PlacementView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2000,7 +2450,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing22: {
-            items: components["schemas"]["EventView"][];
+            items: components["schemas"]["FireView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2008,6 +2458,46 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing23: {
+            items: components["schemas"]["UsageSample"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing24: {
+            items: components["schemas"]["BlobView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing25: {
+            items: components["schemas"]["OutputView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing26: {
+            items: components["schemas"]["OperationView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing27: {
+            items: components["schemas"]["EventView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing28: {
             items: components["schemas"]["AuditView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
@@ -2165,6 +2655,27 @@ export interface components {
             target: string;
             readOnly?: boolean;
         };
+        /** @description A container that a node's engine has. */
+        NodeContainer: {
+            id: string;
+            name: string;
+            image: string;
+            command: string;
+            /** @description Such as `running`, `exited`, `paused`. */
+            state: string;
+            /** @description In the engine's words, such as `Up 3 minutes`. */
+            status: string;
+            /** @description The run it belongs to, when it is one of Hostler's. */
+            run?: components["schemas"]["RunId"] | null;
+            /** Format: date-time */
+            timeCreated: string;
+        };
+        NodeContainerPath: {
+            /** @description Name or id of the node. */
+            node: string;
+            /** @description Name or id of the container. */
+            container: string;
+        };
         NodeCordonBody: {
             reason: string;
         };
@@ -2204,6 +2715,22 @@ export interface components {
         };
         /** Format: uuid */
         NodeId: string;
+        /** @description An image that a node's engine has. */
+        NodeImage: {
+            /** @description The engine's own, `sha256:…`. */
+            id: string;
+            /** @description What the engine calls it. */
+            names: string[];
+            /** @description Versions of images that Hostler keeps, such as `hostler://train:3`. */
+            kept?: string[];
+            size: number | string;
+            /** Format: date-time */
+            timeCreated: string;
+        };
+        NodeImageQuery: {
+            /** @description Name or id of the image, as the node's engine knows it. */
+            image: string;
+        };
         NodeListQuery: {
             /** @description Only nodes in this state. */
             state?: components["schemas"]["NodeState"] | null;
@@ -2351,7 +2878,7 @@ export interface components {
          * @description Kinds of objects that events, audit entries and watch streams speak of.
          * @enum {string}
          */
-        ObjectKind: "join-token" | "member" | "node" | "operation" | "project" | "server" | "task" | "task-array" | "token" | "user" | "web-session" | "workload";
+        ObjectKind: "blob" | "container" | "image" | "join-token" | "member" | "node" | "operation" | "project" | "server" | "task" | "task-array" | "token" | "user" | "web-session" | "workload";
         /** @description The object an event is about: enough to fetch it, or to name it once it is gone. */
         ObjectRef: {
             kind: components["schemas"]["ObjectKind"];
@@ -2400,6 +2927,17 @@ export interface components {
             kind: "node-remove";
             node: components["schemas"]["NodeId"];
             reason: string;
+        } | {
+            /** @constant */
+            kind: "image-sync";
+            image: components["schemas"]["ImageId"];
+            nodes: components["schemas"]["NodeId"][];
+        } | {
+            /** @constant */
+            kind: "image-take";
+            name: string;
+            node: components["schemas"]["NodeId"];
+            source: components["schemas"]["ImageSource"];
         };
         /** @enum {string} */
         OperationState: "pending" | "running" | "succeeded" | "failed" | "cancelled";
@@ -2420,11 +2958,43 @@ export interface components {
             /** Format: date-time */
             timeEnded?: string | null;
         };
+        /** @description A file, or a directory, that is kept when the run has ended. */
+        Output: {
+            /**
+             * @description Relative to the working directory; `*` and `?` stand for anything within one name. A directory
+             *     is kept as a tar archive.
+             */
+            path: string;
+            /**
+             * @description What it is called; its path when absent. Where several files fit the path, they keep theirs
+             *     below it.
+             */
+            name?: string | null;
+            when?: components["schemas"]["OutputWhen"];
+        };
         /**
          * @description Where a program writes.
          * @enum {string}
          */
         OutputStream: "stdout" | "stderr";
+        /** @description Something that a run left, or should have left. */
+        OutputView: {
+            run: components["schemas"]["RunId"];
+            name: string;
+            /** @description The blob; absent when nothing could be kept. */
+            digest?: string | null;
+            /** Format: uint64 */
+            size: number;
+            /** @description It was a directory, and is a tar archive. */
+            isArchive: boolean;
+            /** @description Why nothing could be kept. */
+            problem?: string | null;
+            task: string;
+            /** Format: date-time */
+            timeCreated: string;
+        };
+        /** @description After which ends outputs are kept. */
+        OutputWhen: "success" | "always";
         /** @description What happens when it is time and the last run still goes on. */
         Overlap: "allow" | "forbid" | "replace";
         /** @description Parameters of lists that can only be paged. */
@@ -2464,6 +3034,11 @@ export interface components {
             strategy?: components["schemas"]["Strategy"] | null;
             /** @description With the strategy `spread`: evenly over the values of this label instead of over nodes. */
             over?: string | null;
+            /**
+             * @description With the strategy `location`: the place to be near to, from the large to the small, such as
+             *     `eu/berlin/rack3`. Nodes say where they are with the label `location`.
+             */
+            near?: string | null;
             /** @description On every node that fits, also on those that come later. */
             every?: boolean;
             /**
@@ -2908,6 +3483,10 @@ export interface components {
             password: string;
             kind: components["schemas"]["LoginKind"];
         };
+        SharedChunkPath: {
+            /** @description Digest of the chunk. */
+            chunk: string;
+        };
         Step: {
             name: string;
             state: components["schemas"]["StepState"];
@@ -2937,7 +3516,7 @@ export interface components {
          */
         StopSignal: "SIGTERM" | "SIGINT" | "SIGQUIT" | "SIGHUP" | "SIGUSR1" | "SIGUSR2" | "SIGKILL";
         /** @description How to choose among the nodes that fit. */
-        Strategy: "most-free" | "bin-pack" | "spread" | "round-robin" | "least-loaded";
+        Strategy: "most-free" | "bin-pack" | "spread" | "round-robin" | "least-loaded" | "location";
         TaskBatchBody: {
             tasks: components["schemas"]["TaskSubmitBody"][];
         };
@@ -3423,6 +4002,10 @@ export interface components {
             version?: string | null;
             /** @description The container it runs in, with the runtime `container`. */
             container?: components["schemas"]["Container"] | null;
+            /** @description Files that are there before it starts; for tasks. */
+            inputs?: components["schemas"]["Input"][];
+            /** @description Files that are kept when it has ended; for tasks. */
+            outputs?: components["schemas"]["Output"][];
             /**
              * @default {
              *       "cores": 0.02,
@@ -4610,6 +5193,305 @@ export interface operations {
             };
         };
     };
+    image_list: {
+        parameters: {
+            query?: {
+                /** @description Only versions of this image. */
+                name?: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing12"];
+                };
+            };
+        };
+    };
+    image_push: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImagePushBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImageView"];
+                };
+            };
+        };
+    };
+    image_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description NAME, NAME:VERSION or NAME@DIGEST. */
+                image: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImageView"];
+                };
+            };
+        };
+    };
+    image_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description NAME, NAME:VERSION or NAME@DIGEST. */
+                image: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    image_content: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description NAME, NAME:VERSION or NAME@DIGEST. */
+                image: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    image_take: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description NAME, NAME:VERSION or NAME@DIGEST. */
+                image: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImageTakeBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+        };
+    };
+    image_sync: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description NAME, NAME:VERSION or NAME@DIGEST. */
+                image: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImageSyncBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+        };
+    };
+    node_image_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing13"];
+                };
+            };
+        };
+    };
+    node_image_remove: {
+        parameters: {
+            query: {
+                /** @description Name or id of the image, as the node's engine knows it. */
+                image: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    node_container_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing14"];
+                };
+            };
+        };
+    };
+    node_container_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+                /** @description Name or id of the container. */
+                container: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    node_container_files: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+                /** @description Name or id of the container. */
+                container: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
     task_list: {
         parameters: {
             query?: {
@@ -4639,7 +5521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing12"];
+                    "application/json": components["schemas"]["Listing15"];
                     "text/event-stream": string;
                 };
             };
@@ -4895,7 +5777,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing13"];
+                    "application/json": components["schemas"]["Listing16"];
                 };
             };
         };
@@ -5029,7 +5911,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing14"];
+                    "application/json": components["schemas"]["Listing17"];
                 };
             };
         };
@@ -5113,7 +5995,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing15"];
+                    "application/json": components["schemas"]["Listing18"];
                 };
             };
         };
@@ -5149,7 +6031,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing16"];
+                    "application/json": components["schemas"]["Listing19"];
                     "text/event-stream": string;
                 };
             };
@@ -5346,7 +6228,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing17"];
+                    "application/json": components["schemas"]["Listing20"];
                 };
             };
         };
@@ -5371,7 +6253,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing18"];
+                    "application/json": components["schemas"]["Listing21"];
                 };
             };
         };
@@ -5502,7 +6384,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing19"];
+                    "application/json": components["schemas"]["Listing22"];
                 };
             };
         };
@@ -5532,7 +6414,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing20"];
+                    "application/json": components["schemas"]["Listing23"];
                 };
             };
         };
@@ -5558,7 +6440,277 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing20"];
+                    "application/json": components["schemas"]["Listing23"];
+                };
+            };
+        };
+    };
+    blob_list: {
+        parameters: {
+            query?: {
+                /** @description Only blobs of this kind. */
+                kind?: components["schemas"]["BlobKind"];
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing24"];
+                };
+            };
+        };
+    };
+    blob_commit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BlobCommitBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlobView"];
+                };
+            };
+        };
+    };
+    chunks_missing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChunksBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChunksView"];
+                };
+            };
+        };
+    };
+    chunk_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Digest of the chunk. */
+                chunk: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    blob_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Digest of the blob. */
+                blob: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BlobView"];
+                };
+            };
+        };
+    };
+    blob_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Digest of the blob. */
+                blob: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    blob_content: {
+        parameters: {
+            query?: {
+                /** @description Leave out this many bytes at the beginning. */
+                from?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Digest of the blob. */
+                blob: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    shared_chunks_missing: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChunksBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChunksView"];
+                };
+            };
+        };
+    };
+    shared_chunk_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Digest of the chunk. */
+                chunk: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    task_output_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the task. */
+                task: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing25"];
                 };
             };
         };
@@ -5585,7 +6737,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing21"];
+                    "application/json": components["schemas"]["Listing26"];
                 };
             };
         };
@@ -5672,7 +6824,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing22"];
+                    "application/json": components["schemas"]["Listing27"];
                     "text/event-stream": string;
                 };
             };
@@ -5702,7 +6854,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing23"];
+                    "application/json": components["schemas"]["Listing28"];
                 };
             };
         };

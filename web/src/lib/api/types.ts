@@ -15,6 +15,7 @@ export type Exit = Schemas["Exit"];
 export type GpuFact = Schemas["GpuFact"];
 export type GpuMetrics = Schemas["GpuMetrics"];
 export type Health = Schemas["Health"];
+export type ImageView = Schemas["ImageView"];
 export type JoinTokenCreatedView = Schemas["JoinTokenCreatedView"];
 export type LogLine = Schemas["LogLine"];
 export type NodeHeldView = Schemas["NodeHeldView"];

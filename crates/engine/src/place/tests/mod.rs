@@ -8,6 +8,7 @@ use uuid::Uuid;
 
 use super::*;
 
+mod choice;
 mod devices;
 mod fairness;
 mod properties;

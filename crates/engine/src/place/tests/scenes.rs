@@ -82,6 +82,7 @@ fn any_rules() -> impl Strategy<Value = PlacementRules> {
             6 => (rules.together, rules.strategy) = (together, None),
             7 | 8 => rules.apart = apart,
             9 => (rules.strategy, rules.over) = (None, Some("zone".to_owned())),
+            10 => (rules.strategy, rules.near) = (None, Some("eu/berlin".to_owned())),
             _ => {}
         }
         rules

@@ -3,11 +3,14 @@
 mod arrays;
 mod bad_input;
 mod conformance;
+mod containers;
 mod dashboard;
 mod disk;
 mod drain;
 mod edge;
+mod files;
 mod first_minutes;
+mod images;
 mod join;
 mod outage;
 mod recovery;

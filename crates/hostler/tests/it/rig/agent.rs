@@ -12,15 +12,27 @@ pub struct Agent {
     pub process: Process,
     pub name: String,
     pub data_dir: PathBuf,
+    options: Vec<String>,
 }
 
 impl Agent {
     /// Makes a ticket, joins with it and runs; waits until the node is online.
     pub fn join(rig: &Rig, cli: &Cli<'_>, server: &Server, name: &str) -> Agent {
+        Agent::join_so(rig, cli, server, name, &[])
+    }
+
+    /// The same with options for its whole life.
+    pub fn join_so(
+        rig: &Rig,
+        cli: &Cli<'_>,
+        server: &Server,
+        name: &str,
+        options: &[&str],
+    ) -> Agent {
         let data_dir = rig.path(name);
         let ticket = Agent::ticket(cli, &["--name", name]);
         Agent::join_with(rig, &ticket, server, name, &data_dir).must(0);
-        let agent = Agent::start(rig, name, &data_dir);
+        let agent = Agent::start_with(rig, name, &data_dir, options);
         cli.wait_node(name, "online");
         agent
     }
@@ -44,21 +56,19 @@ impl Agent {
     }
 
     /// `hostler agent run` in a directory that has joined.
-    pub fn start(rig: &Rig, name: &str, data_dir: &Path) -> Agent {
-        Agent::start_with(rig, name, data_dir, &[])
-    }
-
     pub fn start_with(rig: &Rig, name: &str, data_dir: &Path, options: &[&str]) -> Agent {
         let mut command = command(rig, BINARY);
         command.args(["agent", "run", "--data-dir"]).arg(data_dir).args(options);
         let process = Process::spawn(rig, name, command);
-        Agent { process, name: name.to_owned(), data_dir: data_dir.to_owned() }
+        let options = options.iter().map(|word| (*word).to_owned()).collect();
+        Agent { process, name: name.to_owned(), data_dir: data_dir.to_owned(), options }
     }
 
     /// Starts it again; waits until it has looked around, not until a server answers.
     pub fn restart(&mut self, rig: &Rig) {
         self.process.kill();
-        *self = Agent::start(rig, &self.name, &self.data_dir);
+        let options: Vec<&str> = self.options.iter().map(String::as_str).collect();
+        *self = Agent::start_with(rig, &self.name, &self.data_dir, &options);
         self.process.line(&["runs recovered"]);
     }
 

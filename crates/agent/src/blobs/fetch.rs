@@ -1,0 +1,170 @@
+//! From a digest to a file.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::{Arc, Mutex};
+
+use hostler_blob::{Hasher, unpack};
+use hostler_model::{ChunkRef, Digest};
+use hostler_proto::{digests_to_message, parse_chunks, parse_digest, v1};
+
+use super::cache::Cache;
+use super::reach::{ANSWER_TIME, Link};
+use super::{BlobError, BlobFile, Blobs, Progress, Wanted, blocking, locked};
+
+/// How many chunks are at hand at once.
+const WINDOW: usize = 32;
+
+/// A file that grows, and what it is so far.
+struct Growing {
+    file: File,
+    hasher: Hasher,
+}
+
+impl Blobs {
+    /// Brings a blob here. Dropped, it stops; asked for again, it goes on with what has come.
+    pub async fn fetch(
+        &self,
+        wanted: Wanted,
+        mut progress: impl FnMut(Progress) + Send,
+    ) -> Result<BlobFile, BlobError> {
+        let cache = self.cache().await?;
+        let turn = self.shared.transfers.acquire().await;
+        let _turn = turn.map_err(|_| BlobError::Away("the agent is stopping".to_owned()))?;
+        let mut link = Link::new(self.reach());
+        let request = v1::FetchBlobRequest {
+            digest: wanted.digest.bytes().to_vec(),
+            run_id: run_words(wanted),
+        };
+        let manifest = link
+            .ask(|mut client| {
+                let request = request.clone();
+                async move { client.fetch_blob(request).await }
+            })
+            .await?;
+        let wrong = |_| BlobError::Wrong(wanted.digest);
+        let chunks = parse_chunks(&manifest.chunks).map_err(wrong)?;
+        let path = self.fresh_file(wanted.digest);
+        let file = File::create_new(&path).map_err(|source| self.disk(source))?;
+        let made = BlobFile { path, size: manifest.size, digest: wanted.digest };
+        let mut growing = Growing { file, hasher: Hasher::new() };
+        let mut done = Progress { bytes: 0, total: manifest.size };
+        progress(done);
+        for window in chunks.chunks(WINDOW) {
+            let kept = self.kept(&cache, window).await?;
+            let missing: Vec<Digest> = distinct(window, |digest| !kept.contains_key(&digest));
+            let come = self.come(&mut link, wanted, missing).await?;
+            growing = self.append(&cache, growing, window.to_vec(), kept, come).await?;
+            done.bytes += window.iter().map(|chunk| u64::from(chunk.size)).sum::<u64>();
+            progress(done);
+        }
+        if growing.hasher.digest() != wanted.digest || done.bytes != manifest.size {
+            return Err(BlobError::Wrong(wanted.digest));
+        }
+        Ok(made)
+    }
+
+    /// Those of a window that are kept here.
+    async fn kept(
+        &self,
+        cache: &Arc<Mutex<Cache>>,
+        window: &[ChunkRef],
+    ) -> Result<HashMap<Digest, Vec<u8>>, BlobError> {
+        let (cache, asked) = (cache.clone(), distinct(window, |_| true));
+        let look = move || {
+            let found = asked.into_iter().filter_map(|digest| {
+                let plain = locked(&cache).get(digest)?;
+                Some((digest, plain))
+            });
+            Ok(found.collect())
+        };
+        blocking(look).await.map_err(|source| self.disk(source))
+    }
+
+    /// Fetches chunks, packed as they are, for as long as there are some missing.
+    async fn come(
+        &self,
+        link: &mut Link<'_>,
+        wanted: Wanted,
+        mut missing: Vec<Digest>,
+    ) -> Result<Vec<(Digest, Vec<u8>)>, BlobError> {
+        let mut come = Vec::with_capacity(missing.len());
+        while !missing.is_empty() {
+            let (before, mut client) = (come.len(), link.client().await?);
+            let request = v1::FetchChunksRequest {
+                blob: wanted.digest.bytes().to_vec(),
+                run_id: run_words(wanted),
+                digests: digests_to_message(&missing),
+            };
+            let listen = async {
+                let mut stream = client.fetch_chunks(request).await?.into_inner();
+                while let Some(data) = stream.message().await? {
+                    if let Ok(digest) = parse_digest(&data.digest)
+                        && let Some(at) = missing.iter().position(|known| *known == digest)
+                    {
+                        missing.swap_remove(at);
+                        come.push((digest, data.packed));
+                    }
+                }
+                Ok::<_, tonic::Status>(())
+            };
+            let late = || Err(tonic::Status::deadline_exceeded("the chunks did not come in time"));
+            let outcome =
+                tokio::time::timeout(ANSWER_TIME, listen).await.unwrap_or_else(|_| late());
+            if come.len() > before {
+                link.works();
+            }
+            match outcome {
+                Err(status) => link.failed(&status).await?,
+                Ok(()) if missing.is_empty() => {}
+                Ok(()) => return Err(BlobError::Wrong(wanted.digest)),
+            }
+        }
+        Ok(come)
+    }
+
+    /// Checks what has come, keeps it for the next time, and writes the window to the file.
+    async fn append(
+        &self,
+        cache: &Arc<Mutex<Cache>>,
+        mut growing: Growing,
+        window: Vec<ChunkRef>,
+        mut plain: HashMap<Digest, Vec<u8>>,
+        come: Vec<(Digest, Vec<u8>)>,
+    ) -> Result<Growing, BlobError> {
+        let (cache, may_cache) = (cache.clone(), self.may_cache());
+        let write = move || {
+            let mut written = 0;
+            for (digest, packed) in come {
+                let Ok(unpacked) = unpack(&packed, digest) else { return Ok(Err(digest)) };
+                plain.insert(digest, unpacked);
+                if may_cache {
+                    written += locked(&cache).put(digest, &packed)?;
+                }
+            }
+            for chunk in window {
+                let bytes = plain.get(&chunk.digest).filter(|b| b.len() == chunk.size as usize);
+                let Some(bytes) = bytes else { return Ok(Err(chunk.digest)) };
+                growing.file.write_all(bytes)?;
+                growing.hasher.update(bytes);
+                written += bytes.len() as u64;
+            }
+            Ok(Ok((growing, written)))
+        };
+        let (growing, written) =
+            blocking(write).await.map_err(|source| self.disk(source))?.map_err(BlobError::Wrong)?;
+        self.count(written);
+        Ok(growing)
+    }
+}
+
+fn run_words(wanted: Wanted) -> String {
+    wanted.run.map(|run| run.to_string()).unwrap_or_default()
+}
+
+fn distinct(window: &[ChunkRef], is_meant: impl Fn(Digest) -> bool) -> Vec<Digest> {
+    let mut seen = HashSet::new();
+    let digests = window.iter().map(|chunk| chunk.digest);
+    digests.filter(|digest| is_meant(*digest) && seen.insert(*digest)).collect()
+}
