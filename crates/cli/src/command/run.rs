@@ -19,6 +19,10 @@ use crate::args::RunArgs;
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// After so many looks somebody who sees no spinner is told what is waited for.
+const LOOKS_IN_SILENCE: u32 = 15;
+
 pub async fn run(cx: &Cx, mut args: RunArgs) -> Outcome {
     let given = std::mem::take(&mut args.spec.files);
     let mut submission = spec::build(&cx.ui, args.spec, Many::default())?;
@@ -99,12 +103,17 @@ async fn follow(cx: &Cx, link: &Link, path: &TaskPath) -> Result<TaskView, Failu
 /// Waits until there can be output; false when the task ended without ever running.
 async fn begun(cx: &Cx, link: &Link, path: &TaskPath) -> Result<bool, Failure> {
     let spinner = cx.ui.spinner("waiting for a node");
+    let mut looks = 0;
     loop {
         let task = link.client.call::<TaskGet>(path, &TaskGetQuery::default(), &NONE).await?;
         spinner.message(task.status.message.clone());
         match task.status.state {
             TaskStateKind::PendingApproval | TaskStateKind::Pending | TaskStateKind::Assigning => {
-                pause(Duration::from_millis(200)).await
+                looks += 1;
+                if looks == LOOKS_IN_SILENCE {
+                    cx.ui.say(&format!("task {}: {}", task.name, task.status.message));
+                }
+                pause(LOOK_EVERY).await
             }
             TaskStateKind::Running | TaskStateKind::Paused => {
                 pause(Duration::from_millis(50)).await;
