@@ -35,19 +35,19 @@ crate::endpoints! { "images"
         path: ImagePath, body: ImageSyncBody, reply: OperationView, errors: [NotFound, Conflict, KeyReused];
     /// List the images that a node's engine has.
     NodeImageList = "node_image_list" GET "/api/v1/nodes/{node}/images", Access::Global(Role::Operator), 200,
-        path: NodePath, reply: Listing<NodeImage>, errors: [NotFound, NodeUnreachable];
+        path: NodePath, reply: Listing<NodeImage>, errors: [NotFound, Conflict, NodeUnreachable];
     /// Remove an image from a node's engine.
     NodeImageRemove = "node_image_remove" DELETE "/api/v1/nodes/{node}/images", Access::Global(Role::Operator), 204,
-        path: NodePath, query: NodeImageQuery, errors: [NotFound, Conflict, NodeUnreachable];
+        path: NodePath, query: NodeImageQuery, errors: [NotFound, Invalid, Conflict, NodeUnreachable];
     /// List the containers that a node's engine has.
     NodeContainerList = "node_container_list" GET "/api/v1/nodes/{node}/containers", Access::Global(Role::Operator), 200,
-        path: NodePath, reply: Listing<NodeContainer>, errors: [NotFound, NodeUnreachable];
+        path: NodePath, reply: Listing<NodeContainer>, errors: [NotFound, Conflict, NodeUnreachable];
     /// Remove a container that no run needs from a node's engine.
     NodeContainerRemove = "node_container_remove" DELETE "/api/v1/nodes/{node}/containers/{container}", Access::Global(Role::Operator), 204,
-        path: NodeContainerPath, errors: [NotFound, Conflict, NodeUnreachable];
+        path: NodeContainerPath, errors: [NotFound, Invalid, Conflict, NodeUnreachable];
     /// Read the files of a container as a tar stream.
     NodeContainerFiles = "node_container_files" GET "/api/v1/nodes/{node}/containers/{container}/files", Access::Global(Role::Operator), 200,
-        path: NodeContainerPath, errors: [NotFound, NodeUnreachable], stream: Raw;
+        path: NodeContainerPath, errors: [NotFound, Invalid, Conflict, NodeUnreachable], stream: Raw;
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -18,8 +18,11 @@ impl From<EngineError> for Failure {
         let code = match &error {
             EngineError::NotFound(_) => Code::NotFound,
             EngineError::Invalid(_) => Code::Invalid,
-            EngineError::Away { .. } | EngineError::TimedOut(_) => Code::Unavailable,
-            EngineError::Conflict(_) | EngineError::Refused(_) => Code::Conflict,
+            EngineError::TimedOut(_) => Code::Unavailable,
+            // Nothing is wrong with the fleet: this node has no engine, or has it stopped.
+            EngineError::Away { .. } | EngineError::Conflict(_) | EngineError::Refused(_) => {
+                Code::Conflict
+            }
         };
         Failure::new(code, error.to_string())
     }
