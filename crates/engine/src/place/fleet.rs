@@ -4,14 +4,14 @@
 //! Only open nodes are in the orders. An order is made when the first request asks for it and kept up
 //! to date with every decision: the best node is then a few steps away, however many there are.
 
-use hostler_model::{NodeId, Reservation, Strategy};
+use hostler_model::{NodeId, ProjectId, Reservation, Strategy};
 
 use super::families::Families;
 use super::grade::{Grade, grade};
 use super::hash::{ByWord, HashMap};
 use super::hold::HoldState;
-use super::offer::{NodeOffer, count_one};
-use super::order::{Block, Key, Order, Reach, Room};
+use super::offer::{Counts, NodeOffer, count_one};
+use super::order::{Block, Key, Moved, Order, Reach, Room};
 use super::{Kept, Settings, Shape};
 
 pub(super) struct Fleet<'s> {
@@ -20,7 +20,7 @@ pub(super) struct Fleet<'s> {
     /// Positions of the nodes that take work.
     pub open: Vec<u32>,
     is_open: Bits,
-    orders: Vec<Order>,
+    ranks: Vec<Rank>,
     /// Thousandths of cores given to each node in this pass.
     given: Vec<u64>,
     /// Every node that was given something, in order.
@@ -28,12 +28,30 @@ pub(super) struct Fleet<'s> {
     sequence: i64,
     families: Families,
     /// Open nodes by the tags of what is there; made when somebody has to know.
-    tagged: Option<ByWord<Vec<u32>>>,
+    tagged: Option<ByWord<Tagged>>,
     /// What open nodes can offer when nothing runs there; made when somebody has to know.
     whole: Option<Reach>,
     holds: HashMap<u32, HoldState<'s>>,
     is_held: Bits,
 }
+
+/// How good every node is for a strategy, and the open ones in that order.
+struct Rank {
+    strategy: Strategy,
+    keys: Vec<Key>,
+    order: Order,
+}
+
+/// Open nodes where something with one tag is.
+#[derive(Default)]
+struct Tagged {
+    places: Vec<u32>,
+    /// In the orders that somebody asked for.
+    orders: Vec<(Strategy, Order)>,
+}
+
+/// Which open nodes: all, or those where something of a project with a tag is.
+pub(super) type Among<'a> = Option<(ProjectId, &'a str)>;
 
 impl<'s> Fleet<'s> {
     pub fn of(nodes: &'s mut [NodeOffer]) -> Fleet<'s> {
@@ -53,7 +71,7 @@ impl<'s> Fleet<'s> {
             open,
             is_open,
             nodes,
-            orders: Vec::new(),
+            ranks: Vec::new(),
             touched: Vec::new(),
             sequence,
             families: Families::default(),
@@ -107,19 +125,38 @@ impl<'s> Fleet<'s> {
     }
 
     /// Makes sure that there is an order for the strategy.
-    pub fn order(&mut self, strategy: Strategy) {
+    pub fn order(&mut self, strategy: Strategy, among: Among<'_>) {
         let strategy = ordered_as(strategy);
-        if !self.orders.iter().any(|order| order.strategy == strategy) {
+        if !self.ranks.iter().any(|rank| rank.strategy == strategy) {
             let everywhere = 0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
             let keys: Vec<Key> = everywhere.map(|at| self.key(strategy, at)).collect();
-            self.orders.push(Order::of(strategy, keys, &self.open, &self.free));
+            let order = Order::of(&keys, &self.open, &self.free);
+            self.ranks.push(Rank { strategy, keys, order });
+        }
+        let Some((project, tag)) = among else { return };
+        let Fleet { nodes, open, free, ranks, tagged, .. } = self;
+        let tagged = tagged.get_or_insert_with(|| by_tag(nodes, open));
+        let words = tagged.get_mut(&project);
+        let Some(tagged) = words.and_then(|words| words.get_mut(tag)) else { return };
+        let rank = ranks.iter().find(|rank| rank.strategy == strategy);
+        if let Some(rank) = rank.filter(|_| tagged.order(strategy).is_none()) {
+            let order = Order::of(&rank.keys, &tagged.places, free);
+            tagged.orders.push((strategy, order));
         }
     }
 
     /// Open nodes, best first; of an order that was made before.
-    pub fn blocks(&self, strategy: Strategy) -> &[Block] {
+    pub fn blocks(&self, strategy: Strategy, among: Among<'_>) -> &[Block] {
         let strategy = ordered_as(strategy);
-        let order = self.orders.iter().find(|order| order.strategy == strategy);
+        let order = match among {
+            None => {
+                self.ranks.iter().find(|rank| rank.strategy == strategy).map(|rank| &rank.order)
+            }
+            Some((project, tag)) => {
+                let words = self.tagged.as_ref().and_then(|tagged| tagged.get(&project));
+                words.and_then(|words| words.get(tag)?.order(strategy))
+            }
+        };
         order.map_or(&[], Order::blocks)
     }
 
@@ -158,16 +195,6 @@ impl<'s> Fleet<'s> {
         self.families.least(id)
     }
 
-    /// Open nodes where something is that a shape wants to be together with: at most so many, and some of
-    /// them twice.
-    pub fn beside(&mut self, shape: &Shape, most: usize) -> Vec<u32> {
-        let (nodes, open) = (&*self.nodes, &self.open);
-        let tagged = self.tagged.get_or_insert_with(|| tagged(nodes, open));
-        let Some(words) = tagged.get(&shape.project) else { return Vec::new() };
-        let wanted = shape.rules.together.iter().filter_map(|tag| words.get(tag));
-        wanted.flatten().copied().take(most).collect()
-    }
-
     /// Open nodes that have so much when nothing runs there.
     pub fn roomy(&mut self, asked: &Room) -> Vec<u32> {
         let (nodes, open) = (&*self.nodes, &self.open);
@@ -178,30 +205,70 @@ impl<'s> Fleet<'s> {
 
     /// Gives a node away.
     pub fn take(&mut self, at: u32, reservation: &Reservation, shape: &Shape) {
+        shape.tags.iter().for_each(|tag| self.tag(at, shape.project, tag));
         let here = at as usize;
         let node = &mut self.nodes[here];
         node.take(reservation);
         self.sequence = self.sequence.saturating_add(1);
         node.last_given = hostler_model::Timestamp::from_micros(self.sequence);
-        for tag in &shape.tags {
-            count_one(&mut node.tags, shape.project, tag);
-            if let Some(tagged) = &mut self.tagged {
-                let words = tagged.entry(shape.project).or_default();
-                let places = words.entry(tag.clone()).or_default();
-                if node.tagged(shape.project, tag) == 1 {
-                    places.push(at);
-                }
-            }
-        }
         if self.families.add(shape, at) {
             count_one(&mut node.families, shape.project, &shape.family);
         }
         let before = std::mem::replace(&mut self.free[here], Room::free(node));
         self.given[here] += u64::from(reservation.cores.millis());
         self.touched.push(at);
-        for i in 0..self.orders.len() {
-            let key = self.key(self.orders[i].strategy, at);
-            self.orders[i].follow(at, key, &before, &self.free);
+        for i in 0..self.ranks.len() {
+            let to = self.key(self.ranks[i].strategy, at);
+            let Fleet { ranks, tagged, nodes, free, .. } = self;
+            let rank = &mut ranks[i];
+            let from = std::mem::replace(&mut rank.keys[here], to);
+            let moved = Moved { at, from, to, before };
+            rank.order.follow(&moved, free);
+            if let Some(tagged) = tagged {
+                follow_tags(tagged, &nodes[here].tags, rank.strategy, &moved, free);
+            }
+        }
+    }
+
+    /// Counts something with a tag on a node.
+    fn tag(&mut self, at: u32, project: ProjectId, tag: &str) {
+        let Fleet { nodes, ranks, tagged, free, .. } = self;
+        let node = &mut nodes[at as usize];
+        count_one(&mut node.tags, project, tag);
+        let Some(tagged) = tagged.as_mut().filter(|_| node.tagged(project, tag) == 1) else {
+            return;
+        };
+        let words = tagged.entry(project).or_default();
+        let known = words.entry(tag.to_owned()).or_default();
+        known.places.push(at);
+        for (strategy, order) in &mut known.orders {
+            if let Some(rank) = ranks.iter().find(|rank| rank.strategy == *strategy) {
+                order.insert((rank.keys[at as usize], at), free);
+            }
+        }
+    }
+}
+
+impl Tagged {
+    fn order(&self, strategy: Strategy) -> Option<&Order> {
+        self.orders.iter().find(|(known, _)| *known == strategy).map(|(_, order)| order)
+    }
+}
+
+/// Puts a node to its new place in the orders that it is in because of what is tagged there.
+fn follow_tags(
+    tagged: &mut ByWord<Tagged>,
+    here: &Counts,
+    strategy: Strategy,
+    moved: &Moved,
+    free: &[Room],
+) {
+    for (project, words) in here {
+        let Some(known) = tagged.get_mut(project) else { continue };
+        for (word, _) in words.iter().filter(|(_, count)| **count > 0) {
+            let orders = known.get_mut(word).into_iter().flat_map(|tagged| &mut tagged.orders);
+            let wanted = orders.filter(|(ordered, _)| *ordered == strategy);
+            wanted.for_each(|(_, order)| order.follow(moved, free));
         }
     }
 }
@@ -214,13 +281,13 @@ fn ordered_as(strategy: Strategy) -> Strategy {
     }
 }
 
-fn tagged(nodes: &[NodeOffer], open: &[u32]) -> ByWord<Vec<u32>> {
-    let mut tagged: ByWord<Vec<u32>> = HashMap::default();
+fn by_tag(nodes: &[NodeOffer], open: &[u32]) -> ByWord<Tagged> {
+    let mut tagged: ByWord<Tagged> = HashMap::default();
     for at in open {
         for (project, words) in &nodes[*at as usize].tags {
             let known = tagged.entry(*project).or_default();
             for (word, _) in words.iter().filter(|(_, count)| **count > 0) {
-                known.entry(word.clone()).or_default().push(*at);
+                known.entry(word.clone()).or_default().places.push(*at);
             }
         }
     }

@@ -26,7 +26,7 @@ use hostler_model::{
 };
 
 use super::devices::{has_devices, is_particular};
-use super::fleet::{Bits, Fleet, improves};
+use super::fleet::{Among, Bits, Fleet, improves};
 use super::frontier::Frontier;
 use super::grade::{Grade, Grades};
 use super::hash::HashMap;
@@ -240,7 +240,7 @@ impl<'s> Needs<'s> {
         self.is_refused = false;
         let found = match wanted {
             1 => self.look(id, fleet).into_iter().collect(),
-            _ => self.walk(id, wanted, fleet),
+            _ => self.walk(id, wanted, None, fleet),
         };
         let need = &mut self.all[id as usize];
         need.was_refused |= self.is_refused;
@@ -256,21 +256,18 @@ impl<'s> Needs<'s> {
         None
     }
 
-    /// As `find`, where something has to be there already: among those places, unless they are so many
-    /// that the fleet's order comes across one sooner.
+    /// As `find`, where something has to be there already: the best beside each of those.
     fn find_beside(&mut self, id: u32, wanted: usize, fleet: &mut Fleet<'s>) -> Option<Vec<u32>> {
-        let few = fleet.open.len().div_ceil(4);
-        let places = fleet.beside(self.get(id).shape, wanted.max(few + 1));
-        if places.len() < wanted {
-            return None;
+        let Shape { project, rules, .. } = self.get(id).shape;
+        let mut found: Vec<Entry> = Vec::new();
+        for tag in &rules.together {
+            let nodes = self.walk(id, wanted, Some((*project, tag)), fleet);
+            found.extend(nodes.into_iter().map(|at| self.entry(id, at, fleet)));
         }
-        let found: Vec<u32> = match wanted {
-            1 if places.len() <= few => {
-                self.best(id, fleet, places.into_iter()).into_iter().collect()
-            }
-            _ => self.walk(id, wanted, fleet),
-        };
-        (found.len() == wanted).then_some(found)
+        found.sort_unstable();
+        found.dedup();
+        found.truncate(wanted);
+        (found.len() == wanted).then(|| found.into_iter().map(|(_, _, at)| at).collect())
     }
 
     fn look(&mut self, id: u32, fleet: &mut Fleet<'s>) -> Option<u32> {
@@ -280,7 +277,7 @@ impl<'s> Needs<'s> {
             return (fleet.is_open(at) && self.fits(id, at, fleet)).then_some(at);
         }
         if need.passed_by <= 4 * fleet.open.len() {
-            return self.walk(id, 1, fleet).first().copied();
+            return self.walk(id, 1, None, fleet).first().copied();
         }
         if need.users < 2 {
             return self.best(id, fleet, fleet.open.iter().copied());
@@ -288,9 +285,15 @@ impl<'s> Needs<'s> {
         self.top(id, fleet)
     }
 
-    /// Goes through the fleet's own order until there are so many that none can be better; fewer where
-    /// there are not enough.
-    fn walk(&mut self, id: u32, wanted: usize, fleet: &mut Fleet<'s>) -> Vec<u32> {
+    /// Goes through one of the fleet's orders until there are so many that none can be better; fewer
+    /// where there are not enough.
+    fn walk(
+        &mut self,
+        id: u32,
+        wanted: usize,
+        among: Among<'s>,
+        fleet: &mut Fleet<'s>,
+    ) -> Vec<u32> {
         let need = &mut self.all[id as usize];
         let mut dropped = std::mem::take(&mut need.dropped);
         let is_used_again = need.users > 1 && need.passed_by > 0 && !need.waits_for_tags();
@@ -298,11 +301,11 @@ impl<'s> Needs<'s> {
             dropped = Bits::new(fleet.nodes.len());
         }
         let (strategy, asked) = (need.strategy, need.asked);
-        fleet.order(strategy);
+        fleet.order(strategy, among);
         let least = self.least_worth(id, fleet);
         let mut looks = 0;
         let mut best: Vec<((Grade, u64), u32)> = Vec::new();
-        'walk: for block in fleet.blocks(strategy) {
+        'walk: for block in fleet.blocks(strategy, among) {
             if !block.covers(&asked) {
                 looks += 1;
                 continue;

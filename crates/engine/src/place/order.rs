@@ -4,7 +4,7 @@
 //! fleet costs a step for each block and not for each node. A block's measure is never too low: it is
 //! raised with every node that comes, and taken anew when the node that set it leaves or is given away.
 
-use hostler_model::{Reservation, Resources, Strategy};
+use hostler_model::{Reservation, Resources};
 
 use super::devices::asked_cores;
 use super::offer::NodeOffer;
@@ -92,12 +92,20 @@ fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Open nodes by how good they are for a strategy.
+/// Nodes by how good they are for a strategy.
 pub(super) struct Order {
-    pub strategy: Strategy,
-    keys: Vec<Key>,
     /// None is empty.
     blocks: Vec<Block>,
+}
+
+/// A node that was given something, and is not where it was.
+#[derive(Clone, Copy)]
+pub(super) struct Moved {
+    pub at: u32,
+    pub from: Key,
+    pub to: Key,
+    /// What was free of it.
+    pub before: Room,
 }
 
 pub(super) struct Block {
@@ -133,13 +141,13 @@ impl Block {
 }
 
 impl Order {
-    /// `keys` and `free` are of all nodes, `open` the positions of those that are in the order.
-    pub fn of(strategy: Strategy, keys: Vec<Key>, open: &[u32], free: &[Room]) -> Order {
+    /// `keys` and `free` are of all nodes, `places` the positions of those that are in the order.
+    pub fn of(keys: &[Key], places: &[u32], free: &[Room]) -> Order {
         let mut entries: Vec<(Key, u32)> =
-            open.iter().map(|at| (keys[*at as usize], *at)).collect();
+            places.iter().map(|at| (keys[*at as usize], *at)).collect();
         entries.sort_unstable();
         let blocks = entries.chunks(BLOCK).map(|part| Block::of(part.to_vec(), free)).collect();
-        Order { strategy, keys, blocks }
+        Order { blocks }
     }
 
     /// Best first.
@@ -151,9 +159,9 @@ impl Order {
         self.blocks.partition_point(|block| block.last < entry)
     }
 
-    /// Puts a node that was given something to its new place; `before` is what was free of it.
-    pub fn follow(&mut self, at: u32, key: Key, before: &Room, free: &[Room]) {
-        let old = std::mem::replace(&mut self.keys[at as usize], key);
+    /// Puts a node that is in it to its new place.
+    pub fn follow(&mut self, moved: &Moved, free: &[Room]) {
+        let Moved { at, from: old, to: key, before } = *moved;
         let from = self.block_of((old, at));
         let Some(block) = self.blocks.get_mut(from) else { return };
         if old != key {
@@ -174,7 +182,7 @@ impl Order {
         }
     }
 
-    fn insert(&mut self, entry: (Key, u32), free: &[Room]) {
+    pub fn insert(&mut self, entry: (Key, u32), free: &[Room]) {
         let to = self.block_of(entry).min(self.blocks.len().saturating_sub(1));
         let Some(block) = self.blocks.get_mut(to) else {
             self.blocks.push(Block::of(vec![entry], free));
@@ -223,7 +231,6 @@ impl Reach {
 
 #[cfg(test)]
 mod tests {
-    use hostler_model::Strategy;
     use proptest::prelude::*;
 
     use super::*;
@@ -252,13 +259,13 @@ mod tests {
             let mut keys: Vec<Key> = (0..size as u64).map(|n| n % 7).collect();
             let mut free = vec![Room { cores: 100, memory: 100, ..Room::default() }; size];
             let open: Vec<u32> = (0..number(size)).filter(|at| at % 5 != 3).collect();
-            let mut order = Order::of(Strategy::MostFree, keys.clone(), &open, &free);
+            let mut order = Order::of(&keys, &open, &free);
             for (at, key, cores) in changes {
                 let at = open[at % open.len()] as usize;
                 let before = free[at];
                 free[at].cores = free[at].cores.min(cores);
-                keys[at] = key;
-                order.follow(number(at), key, &before, &free);
+                let from = std::mem::replace(&mut keys[at], key);
+                order.follow(&Moved { at: number(at), from, to: key, before }, &free);
             }
             order_is_whole(&order, &keys, &open, &free);
         }
