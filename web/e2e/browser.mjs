@@ -50,3 +50,12 @@ export async function openPage(browser, options = {}) {
 export function must(condition, words) {
   if (!condition) throw new Error(words);
 }
+
+/** Into the mock, where everybody has the same password. */
+export async function login(page, address, name = "admin") {
+  await page.goto(address);
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Password").fill("hostler");
+  await page.getByRole("button", { name: "Log in" }).click();
+  await page.getByText("Live", { exact: true }).waitFor();
+}

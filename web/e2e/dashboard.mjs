@@ -15,6 +15,7 @@ import { fileURLToPath } from "node:url";
 import { launch, must, openPage } from "./browser.mjs";
 
 const SAID = "hello-from-browser";
+const LEFT = { name: "leaver", file: "left.txt", text: "hello-from-file" };
 const KEPT = {
   name: "kept",
   mode: "forever",
@@ -32,6 +33,7 @@ export async function walk(base, credential, folder) {
     await seeNode(page, shot);
     await runTask(page, shot);
     await runArray(page, shot);
+    await keepFile(page, shot);
     await seeImages(page, shot);
     await seeAccounts(page, shot);
     await keepWorkload(page, shot);
@@ -128,6 +130,91 @@ async function runArray(page, shot) {
   await shot("queue");
 }
 
+/** Runs the command line, where there is one. */
+function run(cli, words, given = "") {
+  return new Promise((resolve, reject) => {
+    const child = execFile(cli, words, (error, _, said) =>
+      error ? reject(new Error(`${error.message}\n${said}`)) : resolve(),
+    );
+    child.stdin.end(given);
+  });
+}
+
+/** Makes a change through the API, as the page's own session. */
+function send(page, method, address, body) {
+  return page.evaluate(
+    async ({ method, address, body }) => {
+      const who = await (await fetch("/api/v1/whoami")).json();
+      const headers = { "x-hostler-csrf": who.csrfToken, "content-type": "application/json" };
+      if (method === "POST") headers["idempotency-key"] = crypto.randomUUID();
+      const response = await fetch(address, { method, headers, body });
+      if (!response.ok) throw new Error(await response.text());
+    },
+    { method, address, body: JSON.stringify(body) },
+  );
+}
+
+/** Submits a task that leaves a file. */
+function submitLeaver(page) {
+  const { name, file, text } = LEFT;
+  const command = ["sh", "-c", `echo ${text} > ${file}`];
+  const cli = process.env.HOSTLER_E2E_CLI;
+  if (cli !== undefined)
+    return run(cli, ["task", "submit", "--name", name, "--keep", file, "--", ...command]);
+  const spec = { command, outputs: [{ path: file, when: "success" }] };
+  return send(page, "POST", "/api/v1/projects/default/tasks", { name, spec });
+}
+
+export async function textOf(download) {
+  const parts = [];
+  for await (const part of await download.createReadStream()) parts.push(part);
+  return Buffer.concat(parts).toString("utf8");
+}
+
+/** Saves a file through a link, and holds it to its name and content. */
+async function save(page, link, { file, text }) {
+  const coming = page.waitForEvent("download");
+  await link.click();
+  const download = await coming;
+  must(download.suggestedFilename() === file, `it is saved as ${download.suggestedFilename()}`);
+  const found = await textOf(download);
+  must(found === `${text}\n`, `the file holds ${JSON.stringify(found)}`);
+}
+
+async function keepFile(page, shot) {
+  const { name, file } = LEFT;
+  await submitLeaver(page);
+  await page.getByRole("link", { name: "Tasks", exact: true }).click();
+  await page.getByRole("link", { name, exact: true }).click();
+  const task = page.getByRole("complementary", { name: `Task ${name}` });
+  const kept = task.getByRole("region", { name: "Kept files" });
+  const row = kept.getByRole("row").filter({ hasText: file });
+  await row.getByText("Kept", { exact: true }).waitFor();
+  await row.getByText("16 B", { exact: true }).waitFor();
+  await kept.getByText(`hostler task download ${name}`).waitFor();
+  await save(page, row.getByRole("link", { name: `Download ${file}` }), LEFT);
+  await shot("task-files");
+
+  await page.getByRole("link", { name: "Files", exact: true }).click();
+  await page.getByRole("heading", { name: "Files", level: 1 }).waitFor();
+  const listed = page.getByRole("row").filter({ hasText: file });
+  await listed.getByText("Left by a task").waitFor();
+  await shot("files");
+  await listed.getByRole("link", { name: file, exact: true }).click();
+  const panel = page.getByRole("complementary", { name: `File ${file}` });
+  await panel.getByText("16 B, 16 bytes").waitFor();
+  await save(page, panel.getByRole("link", { name: "Download", exact: true }), LEFT);
+  await panel.getByRole("button", { name: "Remove" }).click();
+  const dialog = page.getByRole("dialog", { name: `Remove ${file}?` });
+  await dialog.getByText("hostler blob rm").waitFor();
+  await dialog.getByRole("button", { name: "Remove file" }).click();
+  await dialog.getByRole("alert").getByText("a task still needs this blob").waitFor();
+  await shot("file-needed");
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.keyboard.press("Escape");
+  await panel.waitFor({ state: "detached" });
+}
+
 async function seeImages(page, shot) {
   await page.getByRole("link", { name: "Images", exact: true }).click();
   await page.getByRole("heading", { name: "Images", exact: true }).waitFor();
@@ -146,22 +233,9 @@ async function seeAccounts(page, shot) {
 /** Applies a workload from outside of what the page shows. */
 function apply(page) {
   const cli = process.env.HOSTLER_E2E_CLI;
-  if (cli === undefined)
-    return page.evaluate(async ({ name, ...spec }) => {
-      const who = await (await fetch("/api/v1/whoami")).json();
-      const headers = { "x-hostler-csrf": who.csrfToken, "content-type": "application/json" };
-      const address = `/api/v1/projects/default/workloads/${name}`;
-      const body = JSON.stringify(spec);
-      const response = await fetch(address, { method: "PUT", headers, body });
-      if (!response.ok) throw new Error(await response.text());
-    }, KEPT);
-  return new Promise((resolve, reject) => {
-    const words = ["workload", "apply", "-f", "-"];
-    const child = execFile(cli, words, (error, _, said) =>
-      error ? reject(new Error(`${error.message}\n${said}`)) : resolve(),
-    );
-    child.stdin.end(JSON.stringify(KEPT));
-  });
+  if (cli !== undefined) return run(cli, ["workload", "apply", "-f", "-"], JSON.stringify(KEPT));
+  const { name, ...spec } = KEPT;
+  return send(page, "PUT", `/api/v1/projects/default/workloads/${name}`, spec);
 }
 
 async function keepWorkload(page, shot) {

@@ -38,6 +38,7 @@ export function makeWorld(isFresh) {
     tasks: new Map((isFresh ? [] : [...seedTasks(), ...members]).map((task) => [task.id, task])),
     arrays: new Map((isFresh ? [] : arrays).map((array) => [array.id, array])),
     workloads: new Map((isFresh ? [] : seedWorkloads()).map((one) => [one.id, one])),
+    blobs: new Map(),
     output: new Map(),
     sequence: 1000,
     history: [],
@@ -113,6 +114,7 @@ export function feed(world, reader) {
 export function finish(world, task, state, exit, message) {
   if (task.status.timeEnded) return;
   const time = new Date().toISOString();
+  if (state === "completed") world.keep?.(task, time);
   setStatus(world, task, {
     state,
     message,

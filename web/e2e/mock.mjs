@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { seedNodes, uuid7 } from "./mock-content.mjs";
 import { ARRAY_ROUTES, beatArrays } from "./mock-arrays.mjs";
+import { FILE_ROUTES, keepFiles, seedFiles } from "./mock-files.mjs";
 import { IMAGE_ROUTES } from "./mock-images.mjs";
 import { TASK_ROUTES } from "./mock-tasks.mjs";
 import {
@@ -34,6 +35,8 @@ const dist = new URL("../dist/", import.meta.url);
 /** Starts the mock; resolves to its address and a way to end it. */
 export async function startMock({ port = 0, isFresh = false } = {}) {
   const world = makeWorld(isFresh);
+  world.keep = (task, time) => keepFiles(world, task, time);
+  if (!isFresh) seedFiles(world);
   const server = createServer((request, response) => {
     answer(world, request, response).catch((error) => refuse(response, error));
   });
@@ -202,6 +205,7 @@ const ROUTES = [
   ...TASK_ROUTES,
   ...ARRAY_ROUTES,
   ...IMAGE_ROUTES,
+  ...FILE_ROUTES,
   [
     "GET",
     /^\/version$/,

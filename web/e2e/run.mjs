@@ -1,19 +1,14 @@
 // `npm run e2e`: the walk of dashboard.mjs against the mock, and what only the mock can show: refusals,
 // dropped streams, cursors that are gone, an expired session.
 
-import { launch, must, openPage } from "./browser.mjs";
-import { walk } from "./dashboard.mjs";
+import { launch, login, must, openPage } from "./browser.mjs";
+import { textOf, walk } from "./dashboard.mjs";
+import { FILE_CASES } from "./run-files.mjs";
 import { startMock } from "./mock.mjs";
 
-async function login(page, address, name) {
-  await page.goto(address);
-  await page.getByLabel("Name").fill(name);
-  await page.getByLabel("Password").fill("hostler");
-  await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByText("Live", { exact: true }).waitFor();
-}
-
 const cases = {
+  ...FILE_CASES,
+
   async "a new installation is set up"() {
     const mock = await startMock({ isFresh: true });
     await walk(mock.address, "SETUP-CODE").finally(mock.stop);
@@ -237,9 +232,7 @@ const cases = {
     await page.getByRole("button", { name: "Download CSV" }).click();
     const file = await coming;
     must(/^hostler-account-.*\.csv$/.test(file.suggestedFilename()), "the file has another name");
-    const parts = [];
-    for await (const part of await file.createReadStream()) parts.push(part);
-    const [head, line] = Buffer.concat(parts).toString("utf8").split("\r\n");
+    const [head, line] = (await textOf(file)).split("\r\n");
     must(
       head === "project,user,tasks,coreHours,gpuHours,memoryGibHours,runHours,waitSecondsMean",
       `the file begins with ${head}`,

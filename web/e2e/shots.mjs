@@ -4,19 +4,11 @@
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-import { launch, openPage } from "./browser.mjs";
+import { launch, login, openPage } from "./browser.mjs";
 import { startMock } from "./mock.mjs";
 
 const SIZES = { wide: { width: 1360, height: 860 }, narrow: { width: 390, height: 800 } };
 const DOCS = fileURLToPath(new URL("../../docs/images/", import.meta.url));
-
-async function login(page, address) {
-  await page.goto(address);
-  await page.getByLabel("Name").fill("admin");
-  await page.getByLabel("Password").fill("hostler");
-  await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByText("Live", { exact: true }).waitFor();
-}
 
 async function show(page, address, hash, text) {
   await page.goto(`${address}/${hash}`);
@@ -62,6 +54,18 @@ async function every(browser, folder) {
       await page.keyboard.press("Escape");
       await show(page, mock.address, "#/projects/default/tasks/publish-index", "priority 10");
       await shot("task-after");
+      await show(page, mock.address, "#/projects/default/tasks/render-042", "unpacked there");
+      await page.getByRole("region", { name: "Kept files" }).scrollIntoViewIfNeeded();
+      await shot("task-files");
+      await page.goto(`${mock.address}/#/projects/default/files`);
+      await page.getByText("042.scene").waitFor();
+      await shot("files");
+      await page.getByRole("link", { name: "042.scene" }).click();
+      await page.getByText("give or take an hour").waitFor();
+      await shot("file");
+      await page.goto(`${mock.address}/#/projects/render-farm/files`);
+      await page.getByText("No files yet").waitFor();
+      await shot("files-none");
       await page.goto(`${mock.address}/#/projects/default/arrays`);
       await page.getByText("together").waitFor();
       await shot("arrays");

@@ -14,7 +14,7 @@ function scoped(words: string[], project: string): string[] {
 }
 
 export function taskVerb(
-  verb: TaskVerb | "logs" | "explain" | "get" | "runs",
+  verb: TaskVerb | "logs" | "explain" | "get" | "runs" | "outputs" | "download",
   task: string,
   project: string,
 ): string {
@@ -83,6 +83,16 @@ export function imageVerb(verb: "sync" | "rm", image: { name: string; version: n
   return verb === "sync" ? `hostler image sync ${name} --all` : `hostler image rm ${name}`;
 }
 
+export function blobVerb(verb: "show" | "rm", digest: string, project: string): string {
+  return quoteCommand(scoped(["hostler", "blob", verb, digest], project));
+}
+
+export function blobList(project: string, kind: string | undefined): string {
+  const words = scoped(["hostler", "blob", "ls"], project);
+  if (kind) words.push("--kind", kind);
+  return quoteCommand(words);
+}
+
 export function nodeCordon(node: string, reason: string): string {
   return quoteCommand(["hostler", "node", "cordon", node, "--reason", reason]);
 }
@@ -148,6 +158,10 @@ export function taskRun({ name, spec, range }: Submission, project: string): str
   );
   if (container?.network !== "bridge") flag("--network", container?.network);
   tick("--privileged", container?.privileged);
+  each(
+    "--keep",
+    spec.outputs?.map(({ path, when }) => (when === "always" ? `${path}:always` : path)),
+  );
   const command = quoteCommand(spec.command);
   return [...words.map(quoteWord), ...(command ? ["--", command] : [])].join(" ");
 }

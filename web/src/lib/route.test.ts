@@ -9,6 +9,8 @@ test.each<Route>([
   { page: "tasks", project: "web", state: "killed_oom", array: "sweep" },
   { page: "arrays", project: "default" },
   { page: "arrays", project: "a b", array: "sweep" },
+  { page: "files", project: "default" },
+  { page: "files", project: "a b", blob: "6f0c", kind: "output" },
   { page: "queue" },
   { page: "images" },
   { page: "accounts" },
@@ -31,6 +33,7 @@ test("what is not a route is none", () => {
     page: "workloads",
     project: "p",
   });
+  expect(parseRoute("#/projects/p/files?kind=image")).toEqual({ page: "files", project: "p" });
   expect(parseRoute("#/accounts?from=yesterday&project=")).toEqual({ page: "accounts" });
   expect(parseRoute("#/projects/p/tasks?state=nonsense")).toEqual({ page: "tasks", project: "p" });
 });

@@ -4,6 +4,7 @@
 import { isDay } from "./account";
 import { search } from "./api/http";
 import type { TaskStateKind, WorkloadPhase } from "./api/types";
+import { FILE_KINDS, type FileKind } from "./files";
 import { TASK_STATE_KINDS } from "./words";
 import { WORKLOAD_PHASE_KINDS } from "./workload";
 
@@ -24,6 +25,13 @@ export interface TasksRoute {
   array?: string;
 }
 
+export interface FilesRoute {
+  page: "files";
+  project: string;
+  blob?: string;
+  kind?: FileKind;
+}
+
 export interface AccountsRoute {
   page: "accounts";
   project?: string;
@@ -34,6 +42,7 @@ export interface AccountsRoute {
 export type Route =
   | WorkloadsRoute
   | TasksRoute
+  | FilesRoute
   | AccountsRoute
   | { page: "arrays"; project: string; array?: string }
   | { page: "queue" }
@@ -62,6 +71,16 @@ export function parseRoute(fragment: string): Route | undefined {
   }
   if (parts[0] === "projects" && parts[1] && parts[2] === "arrays")
     return { page: "arrays", project: parts[1], ...(parts[3] ? { array: parts[3] } : {}) };
+  if (parts[0] === "projects" && parts[1] && parts[2] === "files") {
+    const asked = new URLSearchParams(query).get("kind");
+    const kind = FILE_KINDS.find((one) => one === asked);
+    return {
+      page: "files",
+      project: parts[1],
+      ...(parts[3] ? { blob: parts[3] } : {}),
+      ...(kind ? { kind } : {}),
+    };
+  }
   if (parts[0] === "projects" && parts[1] && parts[2] === "workloads") {
     const asked = new URLSearchParams(query);
     const state = WORKLOAD_PHASE_KINDS.find((kind) => kind === asked.get("state"));
@@ -102,6 +121,11 @@ export function formatRoute(route: Route): string {
     case "arrays": {
       const array = route.array ? `/${encodeURIComponent(route.array)}` : "";
       return `#/projects/${encodeURIComponent(route.project)}/arrays${array}`;
+    }
+    case "files": {
+      const blob = route.blob ? `/${encodeURIComponent(route.blob)}` : "";
+      const asked = search({ kind: route.kind });
+      return `#/projects/${encodeURIComponent(route.project)}/files${blob}${asked}`;
     }
     case "queue":
       return "#/queue";

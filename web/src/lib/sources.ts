@@ -1,12 +1,21 @@
 // The lists that are watched, as sources.
 
 import { call, stream } from "./api/http";
-import type { ArrayView, NodeView, TaskStateKind, TaskView, WorkloadView } from "./api/types";
+import type {
+  ArrayView,
+  BlobView,
+  NodeView,
+  TaskStateKind,
+  TaskView,
+  WorkloadView,
+} from "./api/types";
 import type { Listing, Source } from "./api/watch";
 import { isOfArray } from "./array";
+import type { FileKind } from "./files";
 
 export const TASK_PAGE = 200;
 const ARRAY_PAGE = 50;
+const BLOB_PAGE = 100;
 /** How many tasks a page keeps; those that came first go. */
 export const TASKS_KEPT = 2000;
 const PAGE = 1000;
@@ -92,6 +101,19 @@ export function arrayPage(
   return call("get", "/api/v1/projects/{project}/task-arrays", {
     path: { project },
     query: { limit: ARRAY_PAGE, cursor },
+    signal,
+  });
+}
+
+export function blobPage(
+  project: string,
+  kind: FileKind | undefined,
+  cursor: string | undefined,
+  signal?: AbortSignal,
+): Promise<Listing<BlobView>> {
+  return call("get", "/api/v1/projects/{project}/blobs", {
+    path: { project },
+    query: { limit: BLOB_PAGE, kind, cursor },
     signal,
   });
 }
