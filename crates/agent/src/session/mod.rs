@@ -15,6 +15,7 @@ mod facts;
 mod link;
 mod manner;
 mod renewal;
+mod reports;
 mod stream;
 mod talk;
 

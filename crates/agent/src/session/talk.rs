@@ -3,9 +3,6 @@
 //! The loop here never waits for the supervisor: wishes and acknowledgements go through a task of their
 //! own, in order, so that heartbeats go on while the ledger waits for space. When that task's queue is
 //! full, nothing more is read from the server, which then feels it.
-//!
-//! Reports wait a little while the server still works on those before: the busier it is, the more of
-//! them go into one message and one transaction, and of a run that came and went meanwhile only its end.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -16,12 +13,13 @@ use futures::stream::FuturesOrdered;
 use hostler_base::{OnError, Tasks, chain};
 use hostler_model::{Facts, Generation, NodeMetrics, WorkloadSpec};
 use hostler_proto::v1::{self, agent_message, server_message, stream_open};
-use hostler_proto::{ConvertError, parse_assignment, report_to_message, status_to_message};
+use hostler_proto::{ConvertError, parse_assignment};
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::Streaming;
 
+use super::reports::Sent;
 use super::stream::OpenStream;
 use super::{End, Session, link};
 use crate::supervisor::{Ack, Opening, StatusAck, Supervisor, Taken, Unreadable, Wishes};
@@ -31,9 +29,6 @@ const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a message may wait to be sent before the connection counts as dead.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
-const REPORTS_MAX: usize = 200;
-/// How long reports wait at most for the answer to those before.
-const GATHER_BUSY: Duration = Duration::from_millis(100);
 /// Heartbeats in a row that may go unanswered.
 const SILENT_BEATS: u32 = 3;
 const OUTBOUND_QUEUED: usize = 16;
@@ -65,8 +60,7 @@ pub(super) struct Talk {
     gap: CancellationToken,
     pub(super) scope: Tasks,
     pub(super) streams: HashMap<u64, OpenStream>,
-    /// Messages with reports that the server has not answered yet.
-    unanswered: u32,
+    pub(super) sent: Sent,
     heard: Duration,
     measured: Option<Duration>,
     pub(super) renewal_asked: Option<Duration>,
@@ -96,7 +90,7 @@ impl Session {
             gap: CancellationToken::new(),
             scope: scope.clone(),
             streams: HashMap::new(),
-            unanswered: 0,
+            sent: Sent::default(),
             heard: self.clock.instant(),
             measured: None,
             renewal_asked: None,
@@ -252,12 +246,12 @@ impl Session {
                         Ok(None) => return Err(End::Lost("the server ended the session".into())),
                         Err(status) => return Err(End::Lost(chain(&status).to_string())),
                     };
-                    let was_busy = talk.unanswered > 0;
+                    let was_busy = !talk.sent.is_answered();
                     if let Some(body) = body {
                         self.hear(talk, body).await?;
                     }
-                    if is_gathering && was_busy && talk.unanswered == 0 {
-                        gathered = Box::pin(self.clock.sleep(self.gathers_for(talk)));
+                    if is_gathering && was_busy && talk.sent.is_answered() {
+                        gathered = Box::pin(self.clock.sleep(self.gathers_for(&talk.sent)));
                     }
                 }
                 _ = forward.reserve(), if is_held_up => {
@@ -265,7 +259,7 @@ impl Session {
                 }
                 () = supervisor.outbox().filled(), if !is_gathering => {
                     is_gathering = true;
-                    gathered = Box::pin(self.clock.sleep(self.gathers_for(talk)));
+                    gathered = Box::pin(self.clock.sleep(self.gathers_for(&talk.sent)));
                 }
                 () = &mut gathered, if is_gathering => {
                     is_gathering = false;
@@ -290,7 +284,7 @@ impl Session {
                 self.forward(talk, Forward::Wishes(wishes)).await
             }
             server_message::Body::ReportAcks(acks) => {
-                talk.unanswered = talk.unanswered.saturating_sub(1);
+                talk.sent.answer();
                 let acks = acks.acks.into_iter().filter_map(|ack| {
                     Some(Ack {
                         run: ack.run_id.parse().ok()?,
@@ -301,7 +295,7 @@ impl Session {
                 self.forward(talk, Forward::Acks(acks.collect())).await
             }
             server_message::Body::StatusAcks(acks) => {
-                talk.unanswered = talk.unanswered.saturating_sub(1);
+                talk.sent.answer();
                 let acks = acks.acks.into_iter().filter_map(|ack| {
                     let placement = ack.placement_id.parse().ok()?;
                     let generation = Generation::from_u64(ack.generation);
@@ -354,31 +348,6 @@ impl Session {
             Ok(Err(_)) => Err(End::Lost("the connection is gone".into())),
             Err(late) => Err(End::Lost(format!("the server does not take what is sent: {late}"))),
         }
-    }
-
-    /// How long reports are gathered now.
-    fn gathers_for(&self, talk: &Talk) -> Duration {
-        let busy = if talk.unanswered > 0 { GATHER_BUSY } else { Duration::ZERO };
-        self.manner.gather.max(busy)
-    }
-
-    async fn send_reports(&self, talk: &mut Talk) -> Result<(), End> {
-        let outbox = self.supervisor.outbox();
-        while !outbox.is_empty() {
-            let reports: Vec<_> = outbox.take(REPORTS_MAX).iter().map(report_to_message).collect();
-            if !reports.is_empty() {
-                self.send(talk, agent_message::Body::Reports(v1::Reports { reports })).await?;
-                talk.unanswered += 1;
-            }
-            let reports: Vec<_> =
-                outbox.take_statuses(REPORTS_MAX).iter().map(status_to_message).collect();
-            if !reports.is_empty() {
-                let statuses = v1::StatusReports { reports };
-                self.send(talk, agent_message::Body::StatusReports(statuses)).await?;
-                talk.unanswered += 1;
-            }
-        }
-        Ok(())
     }
 
     async fn beat(&mut self, talk: &mut Talk, beat: Duration) -> Result<(), End> {
