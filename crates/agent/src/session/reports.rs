@@ -1,9 +1,7 @@
 //! When reports go out: at once when there is little to say, together when there is much.
 //!
-//! Every message of reports costs the server a transaction, and the placement of what comes next another.
-//! So while one is unanswered the next is gathered, and after a full one there is a short rest even when
-//! the answer was quick: the busier it is, the more of them go into one message and one transaction, and
-//! of a run that came and went meanwhile only its end. A node with a run here and there never waits.
+//! Reports wait a little while the server still works on those before: the busier it is, the more of
+//! them go into one message and one transaction, and of a run that came and went meanwhile only its end.
 
 use std::time::Duration;
 
@@ -16,16 +14,12 @@ use super::{End, Session};
 const REPORTS_MAX: usize = 200;
 /// How long reports wait at most for the answer to those before.
 const GATHER_BUSY: Duration = Duration::from_millis(100);
-/// So many at once are followed by a rest.
-const MANY: usize = 4;
-const REST: Duration = Duration::from_millis(12);
 
 /// What was sent, as far as it says when the next are.
 #[derive(Default)]
 pub(super) struct Sent {
     /// Messages that the server has not answered yet.
     unanswered: u32,
-    rests_until: Duration,
 }
 
 impl Sent {
@@ -42,31 +36,24 @@ impl Session {
     /// How long reports are gathered now.
     pub(super) fn gathers_for(&self, sent: &Sent) -> Duration {
         let busy = if sent.is_answered() { Duration::ZERO } else { GATHER_BUSY };
-        let rest = sent.rests_until.saturating_sub(self.clock.instant());
-        self.manner.gather.max(busy).max(rest)
+        self.manner.gather.max(busy)
     }
 
     pub(super) async fn send_reports(&self, talk: &mut Talk) -> Result<(), End> {
         let outbox = self.supervisor.outbox();
-        let mut count = 0;
         while !outbox.is_empty() {
             let reports: Vec<_> = outbox.take(REPORTS_MAX).iter().map(report_to_message).collect();
-            count += reports.len();
             if !reports.is_empty() {
                 self.send(talk, agent_message::Body::Reports(v1::Reports { reports })).await?;
                 talk.sent.unanswered += 1;
             }
             let reports: Vec<_> =
                 outbox.take_statuses(REPORTS_MAX).iter().map(status_to_message).collect();
-            count += reports.len();
             if !reports.is_empty() {
                 let statuses = v1::StatusReports { reports };
                 self.send(talk, agent_message::Body::StatusReports(statuses)).await?;
                 talk.sent.unanswered += 1;
             }
-        }
-        if count >= MANY {
-            talk.sent.rests_until = self.clock.instant() + REST;
         }
         Ok(())
     }

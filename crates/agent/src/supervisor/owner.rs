@@ -33,10 +33,6 @@ use crate::status::Status;
 
 /// The most events that share one write.
 const BATCH_MAX: usize = 512;
-/// So many in one write are followed by a rest, in which more can come together; a sync costs as much
-/// for one as for many.
-const MANY: usize = 8;
-const REST: Duration = Duration::from_millis(4);
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
 /// When a run whose shim cannot be reached is looked at again.
 pub(super) const EXAMINE_AGAIN: Duration = Duration::from_secs(10);
@@ -64,7 +60,6 @@ pub(super) struct Owner {
     pub(super) outbox: Arc<Outbox>,
     pub(super) pending: Arc<Pending>,
     token: CancellationToken,
-    rests_until: Duration,
     pub(super) jobs: FuturesUnordered<BoxFuture<'static, Done>>,
     /// What waits for the sync of records that are only written, and when that is due.
     pub(super) held_back: Batch,
@@ -132,7 +127,6 @@ impl Owner {
             outbox,
             pending,
             token,
-            rests_until: Duration::ZERO,
             jobs: FuturesUnordered::new(),
             held_back: Batch::default(),
             sync_by: None,
@@ -179,31 +173,8 @@ impl Owner {
                     continue;
                 }
             };
-            let mut events = vec![first];
-            self.rest(&mut events).await;
-            self.gather(&mut events);
-            if events.len() >= MANY {
-                self.rests_until = self.clock.instant() + REST;
-            }
+            let events = self.gather(first);
             self.turn(events).await?;
-        }
-    }
-
-    /// After much at once: takes what comes for a moment.
-    async fn rest(&mut self, events: &mut Vec<Event>) {
-        let left = self.rests_until.saturating_sub(self.clock.instant());
-        if left.is_zero() {
-            return;
-        }
-        let mut rested = Box::pin(self.clock.sleep(left));
-        while events.len() < BATCH_MAX {
-            events.push(tokio::select! {
-                () = self.token.cancelled() => return,
-                () = &mut rested => return,
-                Some(exited) = self.exits.recv() => Event::Exited(exited),
-                Some(input) = self.inputs.recv() => Event::Input(input),
-                Some(done) = self.jobs.next() => Event::Done(done),
-            });
         }
     }
 
@@ -231,14 +202,14 @@ impl Owner {
                     () = look => continue,
                 }
             };
-            let mut events = vec![first];
-            self.gather(&mut events);
+            let events = self.gather(first);
             self.turn(events).await?;
         }
     }
 
-    /// Takes what has queued up, up to a limit.
-    fn gather(&mut self, events: &mut Vec<Event>) {
+    /// Takes what has queued up behind the first event, up to a limit.
+    fn gather(&mut self, first: Event) -> Vec<Event> {
+        let mut events = vec![first];
         while events.len() < BATCH_MAX {
             let next = if let Ok(exited) = self.exits.try_recv() {
                 Event::Exited(exited)
@@ -251,6 +222,7 @@ impl Owner {
             };
             events.push(next);
         }
+        events
     }
 
     async fn turn(&mut self, events: Vec<Event>) -> Result<(), Stopped> {
@@ -283,9 +255,6 @@ impl Owner {
                     batch.commanded.push((reply, is_known));
                 }
                 Event::Input(Input::OpenSession(reply)) => self.take_session(reply, &mut batch),
-                Event::Input(Input::Images(reply)) => {
-                    let _ = reply.send(self.images_wanted());
-                }
                 Event::Health(event) => self.take_health(event, &mut batch),
                 Event::Due => self.take_due(&mut batch),
                 Event::Done(Done::Nothing) => {}
