@@ -431,6 +431,9 @@ impl SqliteDatabase {
             .clone()
             .create_if_missing(true)
             .pragma("cache_size", WRITER_CACHE)
+            // What a statement may have to take back is as large as what it changes: small, but
+            // otherwise written to a file, page by page.
+            .pragma("temp_store", "MEMORY")
             .journal_mode(SqliteJournalMode::Wal)
             .synchronous(if scratch.is_some() {
                 SqliteSynchronous::Off
