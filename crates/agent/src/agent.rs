@@ -201,6 +201,7 @@ async fn start(
         }
     };
     let engine = Arc::from(config.containers.socket.as_path());
+    let image_retention = config.containers.image_retention;
     let runner_config = runner::Config {
         executor: config.executor_program,
         executor_args: config.executor_args,
@@ -279,6 +280,11 @@ async fn start(
         "containers",
         OnError::Log,
         remove_left_containers(runner.clone(), supervisor.clone(), clock.clone()),
+    );
+    background.spawn_until_cancelled(
+        "images",
+        OnError::Log,
+        tidy_images(runner.clone(), supervisor.clone(), clock.clone(), image_retention),
     );
     let session_tasks = shutdown.tasks(Phase::Sessions);
     let directory = match source {
@@ -364,6 +370,29 @@ async fn remove_left_containers(runner: Runner, supervisor: Supervisor, clock: C
             tracing::debug!(%error, "left containers cannot be removed now");
         }
         clock.sleep(Duration::from_mins(1)).await;
+    }
+}
+
+/// Removes versions of images that nobody needs: now and then, and when a server says that there may be some.
+async fn tidy_images(runner: Runner, supervisor: Supervisor, clock: Clock, keep_for: Duration) {
+    let every = (keep_for / 8).clamp(Duration::from_secs(1), Duration::from_hours(1));
+    let soon = every.min(Duration::from_mins(1));
+    let mut wait = soon;
+    looked_around(supervisor.clone()).await;
+    loop {
+        tokio::select! {
+            () = clock.sleep(wait) => {}
+            () = runner.images().untidy() => {}
+        }
+        let Ok(wanted) = supervisor.images_wanted().await else { return };
+        wait = match runner.tidy_images(&wanted).await {
+            Ok(true) => every,
+            Ok(false) => soon,
+            Err(error) => {
+                tracing::debug!(%error, "images cannot be cleaned up now");
+                soon
+            }
+        };
     }
 }
 

@@ -33,6 +33,9 @@ crate::endpoints! { "images"
     /// Have a version of an image on nodes before anything needs it there.
     ImageSync = "image_sync" POST "/api/v1/images/{image}/sync", Access::Global(Role::Operator), 202,
         path: ImagePath, body: ImageSyncBody, reply: OperationView, errors: [NotFound, Conflict, KeyReused];
+    /// Ask every node that has a container engine whether it has a version of an image.
+    ImageNodes = "image_nodes" GET "/api/v1/images/{image}/nodes", Access::Global(Role::Operator), 200,
+        path: ImagePath, reply: Listing<ImageNodeView>, errors: [NotFound];
     /// List the images that a node's engine has.
     NodeImageList = "node_image_list" GET "/api/v1/nodes/{node}/images", Access::Global(Role::Operator), 200,
         path: NodePath, reply: Listing<NodeImage>, errors: [NotFound, Conflict, NodeUnreachable];
@@ -131,4 +134,17 @@ pub struct ImageView {
     pub origin: String,
     pub created_by: Actor,
     pub time_created: Timestamp,
+}
+
+/// Whether a version of an image is on a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImageNodeView {
+    pub node: Name,
+    /// Absent when the node has not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_here: Option<bool>,
+    /// Why it has not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hostler_model::{
-    ArrayId, ArrayRange, Bytes, Cores, Exit, Labels, Name, NodeId, Quota, Role, RunId,
+    ArrayId, ArrayRange, Bytes, Cores, Exit, Labels, Name, NodeId, Quota, Readiness, Role, RunId,
     RunStateKind, TaskStateKind, Timestamp, WorkloadId, WorkloadSpec,
 };
 use schemars::JsonSchema;
@@ -393,6 +393,9 @@ pub struct Explanation {
     pub nodes: Vec<NodeExplanation>,
     /// What would help.
     pub hints: Vec<String>,
+    /// What the node that it was given to does for it now: inputs or an image on their way, or outputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub readiness: Option<Readiness>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

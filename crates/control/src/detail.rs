@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use hostler_engine::place::Holding;
 use hostler_model::{
     ArrayRange, Bytes, Cores, CpuSet, Desired, EventKind, GpuHold, Labels, ModeKind, Name, NodeId,
-    NodeState, ObjectKind, Placement, Principal, PrincipalKind, Project, ProjectId, Reservation,
-    Role, Run, Service, Span, TaskStateKind, Timestamp, Token, Workload, WorkloadId, WorkloadSpec,
+    NodeState, ObjectKind, Placement, Principal, PrincipalKind, Project, ProjectId, Readiness,
+    Reservation, Role, Run, Service, Span, TaskStateKind, Timestamp, Token, Workload, WorkloadId,
+    WorkloadSpec,
 };
 use hostler_store::{ArrayStanding, Used};
 use hostler_trust::SecretString;
@@ -177,6 +178,23 @@ pub struct Explanation {
     pub summary: String,
     pub nodes: Vec<NodeExplanation>,
     pub hints: Vec<String>,
+    /// What it waits for on its node.
+    pub readiness: Option<Readiness>,
+}
+
+/// Whether a version of an image is on a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImageOnNode {
+    pub node: Name,
+    pub presence: ImagePresence,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum ImagePresence {
+    Here,
+    Absent,
+    /// Why the node has not said.
+    Unknown(String),
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -34,11 +34,11 @@ pub use control::{Control, Parts};
 pub use cx::{Cx, Idempotency, RequestMeta};
 pub use detail::{
     AccountDetail, AccountQuery, Applied, ArrayDetail, AuditQuery, EventQuery, Explanation,
-    FireDetail, Joined, LoginGrant, LoginKind, MemberDetail, NewArray, NewJoinToken, NewTask,
-    NewToken, NewUser, NodeExplanation, NodeFilter, NodeHeld, NodeWorkloadDetail, NumaHeld,
-    PlacementDetail, QueueDetail, QueuedTask, RunDetail, TaskDetail, TaskRun, TokenDetail,
-    UserDetail, UserPatch, WorkloadDetail, WorkloadExplanation, WorkloadNodeExplanation,
-    WorkloadQuery,
+    FireDetail, ImageOnNode, ImagePresence, Joined, LoginGrant, LoginKind, MemberDetail, NewArray,
+    NewJoinToken, NewTask, NewToken, NewUser, NodeExplanation, NodeFilter, NodeHeld,
+    NodeWorkloadDetail, NumaHeld, PlacementDetail, QueueDetail, QueuedTask, RunDetail, TaskDetail,
+    TaskRun, TokenDetail, UserDetail, UserPatch, WorkloadDetail, WorkloadExplanation,
+    WorkloadNodeExplanation, WorkloadQuery,
 };
 pub use feed::EventFollower;
 pub use links::{NodeLink, PeerLinks};

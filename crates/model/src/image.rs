@@ -154,10 +154,12 @@ pub enum EngineAsk {
         grant: Option<String>,
         source: ImageSource,
     },
-    /// How far a run's image is; answered with words, or nothing.
+    /// What a run waits for; answered with a [`crate::Readiness`], or nothing.
     Readiness {
         run: RunId,
     },
+    /// Look soon for versions that nobody needs; answered with nothing.
+    Tidy,
 }
 
 /// Where on a node an image is taken from.
@@ -283,6 +285,7 @@ mod tests {
         let source = ImageSource::Container { container: "web".into() };
         for ask in [
             EngineAsk::Images,
+            EngineAsk::Tidy,
             EngineAsk::ContainerRemove { container: "a".into() },
             EngineAsk::Take { job, grant: Some("g".into()), source },
         ] {

@@ -27,6 +27,7 @@ mod image;
 mod node;
 mod operation;
 mod project;
+mod readiness;
 mod server;
 mod spec;
 mod usage;
@@ -64,6 +65,7 @@ pub use operation::{
 pub use page::{Limit, Page};
 pub use project::{DEFAULT_PROJECT, Project, Quota};
 pub use quantity::{Bytes, Cores};
+pub use readiness::Readiness;
 pub use server::ServerRegistration;
 pub use spec::{
     After, AfterCondition, ArrayRange, Attribute, CatchUp, Check, Constraint, Container,

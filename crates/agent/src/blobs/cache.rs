@@ -1,5 +1,5 @@
 //! Chunks that were fetched once, packed as they came, below `blobs/chunks`; the least recently used go
-//! when there is no room.
+//! when there is no room: neither in what the cache may hold, nor on the disk for what is being fetched.
 //!
 //! Nothing is synced and nothing is believed: a file whose bytes do not unpack to the digest that is its
 //! name is deleted when that is noticed, and counts as not there. What is known of the order in which
@@ -77,8 +77,12 @@ impl Cache {
             return Ok(0);
         }
         let fresh = self.dir.join(format!("{NEW}{digest}"));
-        std::fs::write(&fresh, packed)?;
-        std::fs::rename(&fresh, self.path(digest))?;
+        let written = std::fs::write(&fresh, packed)
+            .and_then(|()| std::fs::rename(&fresh, self.path(digest)));
+        if written.is_err() {
+            let _ = std::fs::remove_file(&fresh);
+        }
+        written?;
         self.enter(digest, size);
         self.make_room();
         Ok(size)
@@ -108,6 +112,17 @@ impl Cache {
             self.bytes -= entry.size;
             let _ = std::fs::remove_file(self.path(digest));
         }
+    }
+
+    /// Lets go of so much, because the disk is full and something else needs it; false when there is nothing.
+    pub fn give_way(&mut self, room: u64) -> bool {
+        let (before, aim) = (self.bytes, self.bytes.saturating_sub(room));
+        while self.bytes > aim
+            && let Some((_, digest)) = self.order.first_key_value().map(|(k, d)| (*k, *d))
+        {
+            self.remove(digest);
+        }
+        self.bytes < before
     }
 
     fn make_room(&mut self) {
@@ -152,6 +167,14 @@ mod tests {
         drop(cache);
         let mut cache = Cache::open(dir.path(), size * 3 + size / 2).unwrap();
         assert_eq!(cache.get(chunks[3].0).as_ref(), Some(&chunks[3].2));
+        assert!(cache.give_way(1));
+        assert_eq!(cache.known.len(), 2);
+        assert_eq!(cache.get(chunks[3].0).as_ref(), Some(&chunks[3].2));
+        assert!(Cache::open(dir.path(), size * 9).unwrap().give_way(size * 9));
+        assert!(!Cache::open(dir.path(), size * 9).unwrap().give_way(1));
+        for (digest, packed, _) in &chunks[..3] {
+            Cache::open(dir.path(), size * 9).unwrap().put(*digest, packed).unwrap();
+        }
         let smaller = Cache::open(dir.path(), size + size / 2).unwrap();
         assert_eq!(smaller.known.len(), 1);
     }

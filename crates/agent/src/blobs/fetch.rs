@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
+use hostler_base::fs::is_disk_full;
 use hostler_blob::{Hasher, unpack};
 use hostler_model::{ChunkRef, Digest};
 use hostler_proto::{digests_to_message, parse_chunks, parse_digest, v1};
@@ -140,13 +141,16 @@ impl Blobs {
                 let Ok(unpacked) = unpack(&packed, digest) else { return Ok(Err(digest)) };
                 plain.insert(digest, unpacked);
                 if may_cache {
-                    written += locked(&cache).put(digest, &packed)?;
+                    written += match locked(&cache).put(digest, &packed) {
+                        Err(e) if is_disk_full(&e) => 0,
+                        kept => kept?,
+                    };
                 }
             }
             for chunk in window {
                 let bytes = plain.get(&chunk.digest).filter(|b| b.len() == chunk.size as usize);
                 let Some(bytes) = bytes else { return Ok(Err(chunk.digest)) };
-                growing.file.write_all(bytes)?;
+                write_whole(&mut growing.file, bytes, |room| locked(&cache).give_way(room))?;
                 growing.hasher.update(bytes);
                 written += bytes.len() as u64;
             }
@@ -159,6 +163,24 @@ impl Blobs {
     }
 }
 
+/// Writes everything; where there is no space, only after `give_way` could make some.
+fn write_whole(
+    file: &mut impl Write,
+    mut bytes: &[u8],
+    mut give_way: impl FnMut(u64) -> bool,
+) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = &bytes[written..],
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) if is_disk_full(&e) && give_way(bytes.len() as u64) => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
 fn run_words(wanted: Wanted) -> String {
     wanted.run.map(|run| run.to_string()).unwrap_or_default()
 }
@@ -167,4 +189,46 @@ fn distinct(window: &[ChunkRef], is_meant: impl Fn(Digest) -> bool) -> Vec<Diges
     let mut seen = HashSet::new();
     let digests = window.iter().map(|chunk| chunk.digest);
     digests.filter(|digest| is_meant(*digest) && seen.insert(*digest)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk with so much room.
+    struct Disk {
+        room: usize,
+        holds: Vec<u8>,
+    }
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let fits = bytes.len().min(self.room);
+            if fits == 0 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            self.room -= fits;
+            self.holds.extend(&bytes[..fits]);
+            Ok(fits)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn content_is_written_as_long_as_something_gives_way() {
+        let mut disk = Disk { room: 3, holds: Vec::new() };
+        let (bytes, mut asked) = (b"0123456789", Vec::new());
+        let full = write_whole(&mut disk, bytes, |room| {
+            asked.push(room);
+            asked.len() < 2
+        });
+        assert!(is_disk_full(&full.unwrap_err()));
+        assert_eq!((asked, disk.holds.as_slice()), (vec![7, 7], &b"012"[..]));
+        let mut disk = Disk { room: 10, holds: Vec::new() };
+        write_whole(&mut disk, bytes, |_| false).unwrap();
+        assert_eq!(disk.holds, bytes);
+    }
 }

@@ -82,6 +82,9 @@ pub struct ContainerConfig {
     pub allow_privileged: bool,
     /// How long fetching an image may take.
     pub pull_timeout: Duration,
+    /// How long versions of images that the installation keeps stay here when there are newer ones and
+    /// nobody uses them.
+    pub image_retention: Duration,
 }
 
 impl Default for ContainerConfig {
@@ -91,6 +94,7 @@ impl Default for ContainerConfig {
             mounts: Vec::new(),
             allow_privileged: false,
             pull_timeout: Duration::from_mins(30),
+            image_retention: Duration::from_hours(7 * 24),
         }
     }
 }

@@ -24,7 +24,7 @@ use hostler_model::{Exit, Input, Output, OutputWhen};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use keep::keep;
-pub(crate) use place::furnish;
+pub(crate) use place::{Doing, furnish};
 
 /// In the run's directory, once the server has what the run left.
 pub(crate) const KEPT: &str = "outputs.json";

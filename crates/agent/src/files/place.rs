@@ -14,7 +14,7 @@ use crate::blobs::{BlobError, BlobFile, Blobs, Progress, Wanted};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FurnishError {
-    #[error("the input {path} cannot be had: {source}")]
+    #[error("the input {path} cannot be had")]
     Blob {
         path: String,
         #[source]
@@ -22,7 +22,7 @@ pub(crate) enum FurnishError {
     },
     #[error("the input {path} cannot be put in its place: {why}")]
     Place { path: String, why: String },
-    #[error("the working directory cannot be made: {0}")]
+    #[error("the working directory cannot be made")]
     Work(#[source] io::Error),
 }
 
@@ -37,6 +37,15 @@ impl FurnishError {
     }
 }
 
+/// What is being done about an input.
+pub(crate) enum Doing {
+    /// It is about to be fetched.
+    Asking,
+    Fetching(Progress),
+    /// It is here, and is put in its place.
+    Placing,
+}
+
 /// Makes the working directory anew, with the inputs in it.
 pub(crate) async fn furnish(
     blobs: &Blobs,
@@ -44,15 +53,17 @@ pub(crate) async fn furnish(
     (work, mode): (&Path, u32),
     inputs: &[Input],
     owner: Owner,
-    mut progress: impl FnMut(&Input, Progress) + Send,
+    mut tell: impl FnMut(&Input, Doing) + Send,
 ) -> Result<(), FurnishError> {
     let path = work.to_owned();
     blocking(move || make_anew(&path, mode)).await.map_err(FurnishError::Work)?;
     for input in inputs {
         let wanted = Wanted { digest: input.blob, run: Some(run) };
-        let fetched = blobs.fetch(wanted, |done| progress(input, done)).await;
+        tell(input, Doing::Asking);
+        let fetched = blobs.fetch(wanted, |done| tell(input, Doing::Fetching(done))).await;
         let path = input.path.clone();
         let fetched = fetched.map_err(|source| FurnishError::Blob { path, source })?;
+        tell(input, Doing::Placing);
         let (work, given) = (work.to_owned(), input.clone());
         let placed = blocking(move || Ok(place(&work, &given, &fetched, owner))).await;
         let placed = placed.unwrap_or_else(|e| Err(e.to_string()));

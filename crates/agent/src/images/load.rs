@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 
 use hostler_base::image_tar;
-use hostler_model::{JobState, OperationId, StoredImage};
+use hostler_model::{Digest, JobState, OperationId, StoredImage};
 use tokio::sync::watch;
 use tokio_util::io::ReaderStream;
 
 use super::{Images, engine_name, is_abandoned, locked, percent};
 use crate::blobs::{BlobError, Wanted};
 use crate::container::EngineError;
+use crate::sys;
 
 /// What is read of a file at once.
 const PIECE: usize = 256 << 10;
@@ -48,7 +49,7 @@ impl LoadState {
     }
 
     /// In words, in steps of so many percent.
-    pub fn words(&self, image: &StoredImage, step: u64) -> String {
+    fn words(&self, image: &StoredImage, step: u64) -> String {
         match self {
             LoadState::Fetching { bytes, total } => {
                 let percent = percent(*bytes, *total) / step * step;
@@ -108,6 +109,11 @@ impl Images {
         state
     }
 
+    /// Whether a version with this content is on its way.
+    pub(super) fn is_coming(&self, digest: Digest) -> bool {
+        locked(&self.inner.loads).get(&digest).is_some_and(Load::goes_on)
+    }
+
     async fn bring(
         &self,
         image: &StoredImage,
@@ -126,6 +132,7 @@ impl Images {
             self.inner.blobs.fetch(wanted, progress).await.map_err(|e| of_blob(image, &e))?;
         state.send_replace(LoadState::Loading);
         nameless(file.path().to_owned(), image).await?;
+        self.inner.notes.brought(&name, sys::now()).await.map_err(|e| broken(image, &e))?;
         let content = tokio::fs::File::open(file.path()).await.map_err(|e| broken(image, &e))?;
         let content = ReaderStream::with_capacity(content, PIECE);
         let taken = self.inner.engine.import_image(content, None, Some(&name)).await;

@@ -1,7 +1,8 @@
 //! Images that the installation keeps, on this node: brought here when a run needs one or somebody asks for
 //! it, and taken from here.
 //!
-//! What the node has is what its engine has; nothing else is written down. A version that was brought here
+//! What the node has is what its engine has; which of it this agent brought is noted beside it (`notes`), so
+//! that what nobody needs any more can go (`tidy`) and what others brought stays. A version that was brought here
 //! has a name in the engine that says which it is, with the digest of its content (`names`). The name is
 //! given last, after the content was checked and the engine has taken it in whole. So whatever is killed in
 //! between, the name is either there and true, or absent and the image is brought again, of which the chunks
@@ -13,15 +14,18 @@
 
 mod load;
 mod names;
+mod notes;
 mod resolve;
 mod take;
+mod tidy;
 
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use hostler_model::{Digest, EngineAsk, NodeImage, OperationId, RunId};
-use tokio::sync::watch;
+use hostler_model::{Digest, EngineAsk, NodeImage, OperationId};
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -46,14 +50,21 @@ struct Inner {
     cancel: CancellationToken,
     loads: Mutex<HashMap<Digest, load::Load>>,
     takes: Mutex<HashMap<OperationId, take::Take>>,
-    /// What runs wait for, in words.
-    waiting: Mutex<HashMap<RunId, String>>,
+    notes: notes::Notes,
+    /// How long a version stays that is not the newest and that nobody uses.
+    keep_for: Duration,
+    /// How many are about to use a version.
+    pins: Mutex<HashMap<String, usize>>,
+    /// Held while a version is removed, and to pin one.
+    gate: tokio::sync::Mutex<()>,
+    untidy: Notify,
 }
 
 impl Images {
     /// What it has begun ends with the token, and is counted by the tracker.
     pub fn new(
         data_dir: &Path,
+        keep_for: Duration,
         engine: Engine,
         blobs: Blobs,
         tasks: TaskTracker,
@@ -67,7 +78,11 @@ impl Images {
             cancel,
             loads: Mutex::default(),
             takes: Mutex::default(),
-            waiting: Mutex::default(),
+            notes: notes::Notes::new(data_dir, keep_for),
+            keep_for,
+            pins: Mutex::default(),
+            gate: tokio::sync::Mutex::default(),
+            untidy: Notify::new(),
         };
         Images { inner: Arc::new(inner) }
     }
@@ -100,20 +115,11 @@ impl Images {
         if names.is_empty() {
             return Err(EngineError::NotFound(format!("image {image} is not on this node")));
         }
-        for name in names {
-            self.inner.engine.remove_image(&name, false).await?;
+        for name in &names {
+            self.inner.engine.remove_image(name, false).await?;
         }
+        self.inner.notes.forget(&names).await;
         Ok(())
-    }
-
-    /// Says what a run waits for, until what comes back is dropped.
-    pub fn waiting(&self, run: RunId) -> Waiting {
-        Waiting { images: self.clone(), run }
-    }
-
-    /// What a run waits for, in words.
-    pub fn readiness(&self, run: RunId) -> Option<String> {
-        locked(&self.inner.waiting).get(&run).cloned()
     }
 
     /// Answers what is asked about jobs.
@@ -131,24 +137,6 @@ impl Images {
         self.inner.tasks.spawn(async move {
             cancel.run_until_cancelled_owned(work).await;
         });
-    }
-}
-
-/// See [`Images::waiting`].
-pub(crate) struct Waiting {
-    images: Images,
-    run: RunId,
-}
-
-impl Waiting {
-    pub fn say(&self, words: String) {
-        locked(&self.images.inner.waiting).insert(self.run, words);
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        locked(&self.images.inner.waiting).remove(&self.run);
     }
 }
 

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use hostler_model::{Bytes, ImageRef, PullPolicy, StoredImage};
 use hostler_proto::v1::{self, agent_link_client::AgentLinkClient};
+use tonic::transport::Channel;
 
 use super::{Images, engine_name, names};
 use crate::blobs::BlobError;
 use crate::container::EngineError;
 
 /// How long a server may take, with the connection to it.
-const ANSWER_TIME: Duration = Duration::from_secs(10);
+pub(super) const ANSWER_TIME: Duration = Duration::from_secs(10);
 
 /// Why it is not known which version is meant.
 #[derive(Debug)]
@@ -46,7 +47,11 @@ impl Images {
             });
         }
         match (tokio::time::timeout(ANSWER_TIME, self.ask(reference)).await, here) {
-            (Ok(Ok(image_json)), _) => told(reference, &image_json),
+            (Ok(Ok(found)), _) => found.ok_or_else(|| {
+                Unresolved::Never(format!(
+                    "there is no image hostler://{reference}; `hostler image ls` lists those that are kept, `hostler image push` adds one"
+                ))
+            }),
             (Ok(Err(_)) | Err(_), Some(here)) => {
                 tracing::info!(image = %here, "no server says which image is meant, this one is here");
                 Ok(here)
@@ -63,12 +68,26 @@ impl Images {
         }
     }
 
-    async fn ask(&self, reference: &ImageRef) -> Result<String, BlobError> {
+    async fn ask(&self, reference: &ImageRef) -> Result<Option<StoredImage>, BlobError> {
         let channel = self.inner.blobs.reach().channel().await?;
+        self.ask_over(&channel, reference).await
+    }
+
+    /// The version that the server says is meant; `None` when it has none.
+    pub(super) async fn ask_over(
+        &self,
+        channel: &Channel,
+        reference: &ImageRef,
+    ) -> Result<Option<StoredImage>, BlobError> {
         let request = v1::ResolveImageRequest { reference: reference.to_string() };
-        let reply = AgentLinkClient::new(channel).resolve_image(request).await;
+        let reply = AgentLinkClient::new(channel.clone()).resolve_image(request).await;
         let reply = reply.map_err(|status| BlobError::Away(status.message().to_owned()))?;
-        Ok(reply.into_inner().image_json)
+        let image_json = reply.into_inner().image_json;
+        if image_json.is_empty() {
+            return Ok(None);
+        }
+        let found = serde_json::from_str(&image_json);
+        found.map(Some).map_err(|e| BlobError::Away(format!("the server is not understood: {e}")))
     }
 
     async fn newest_here(&self, reference: &ImageRef) -> Result<Option<StoredImage>, EngineError> {
@@ -97,14 +116,4 @@ impl Images {
         }
         Ok(here)
     }
-}
-
-fn told(reference: &ImageRef, image_json: &str) -> Result<StoredImage, Unresolved> {
-    if image_json.is_empty() {
-        return Err(Unresolved::Never(format!(
-            "there is no image hostler://{reference}; `hostler image ls` lists those that are kept, `hostler image push` adds one"
-        )));
-    }
-    serde_json::from_str(image_json)
-        .map_err(|e| Unresolved::Later(format!("the server is not understood: {e}")))
 }

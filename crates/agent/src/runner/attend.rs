@@ -12,6 +12,7 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hostler_base::chain;
 use hostler_model::{Exit, ExitReason, RunId};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
@@ -23,6 +24,7 @@ use super::files::Furnishing;
 use super::settle::{self, Settled};
 use super::{Ended, RunExited, Shared, StartError, Started};
 use crate::rundir::Request;
+use crate::sys;
 use crate::wire::{self, Command, EXEC_FDS, Event, StartOrder};
 use crate::writes::{BLOCK, What};
 
@@ -179,7 +181,14 @@ impl Attendant {
     /// Starts the run and attends to it until it is over. What the start takes is not kept for as long
     /// as the run lives.
     pub async fn start(mut self, request: Request) {
-        match Box::pin(self.begin(request)).await {
+        let begun = Box::pin(self.begin(request)).await;
+        match &begun {
+            Err(Unbegun::Failed(e)) => {
+                self.shared.waits.failed(self.run_id, chain(e).to_string(), sys::now());
+            }
+            Ok(_) | Err(Unbegun::Over(_)) => self.shared.waits.over(self.run_id),
+        }
+        match begun {
             Ok(shim) => self.attend(shim).await,
             Err(Unbegun::Over(exit)) => Box::pin(self.give_up(exit)).await,
             Err(Unbegun::Failed(e)) => self.answer(Reply::NotStarted(e)).await,

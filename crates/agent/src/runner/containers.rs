@@ -5,12 +5,12 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use hostler_model::{Bytes, Exit, ExitReason, Hooks, ImageRef, RunId};
+use hostler_model::{Exit, ExitReason, Hooks, ImageRef, RunId};
 
 use super::attend::Attendant;
 use super::{PauseError, Runner, Shared, blocking, settle};
 use crate::container::{self, Engine, EngineError, Plan, PullProgress};
-use crate::images::{Images, LoadFailure, LoadState, Unresolved, Waiting, engine_name};
+use crate::images::{Images, LoadFailure, LoadState, Unresolved, engine_name};
 use crate::rundir::RunDir;
 use crate::sys;
 use crate::wire::Command;
@@ -48,10 +48,16 @@ impl Attendant {
     }
 }
 
-fn pull_words(image: &str, progress: &PullProgress) -> String {
-    let PullProgress { layers, layers_done, bytes, bytes_total } = progress;
-    let (bytes, total) = (Bytes::new(*bytes), Bytes::new(*bytes_total));
-    format!("image {image} is being fetched, {layers_done} of {layers} layers, {bytes} of {total}")
+fn pull_words(image: &str, progress: &PullProgress) -> (String, String) {
+    let PullProgress { layers, layers_done, .. } = progress;
+    let doing = format!("is being fetched, {layers_done} of {layers} layers");
+    (format!("image {image}"), doing)
+}
+
+/// Which image a run's keeper is to use, where it was noted.
+fn given_image(run: &Path) -> Option<String> {
+    let name = RunDir::open_path(run).ok()?.read(container::IMAGE).ok()??;
+    String::from_utf8(name).ok()
 }
 
 fn never(reason: ExitReason, message: String) -> Unready {
@@ -68,15 +74,16 @@ impl Shared {
             Ok(checked) => checked.map_err(failed)?,
             Err(e) => return Err(Unready::Later(e.to_string())),
         }
-        let waiting = self.images.waiting(plan.run_id);
         match ImageRef::of_spec(&plan.spec.image) {
-            Some(Ok(reference)) => return self.ready_kept(plan, &reference, &waiting).await,
+            Some(Ok(reference)) => return self.ready_kept(plan, &reference).await,
             Some(Err(e)) => return Err(failed(e.to_string())),
             None => {}
         }
         let mut told = sys::boottime();
         let tell = |progress: &PullProgress| {
-            waiting.say(pull_words(&plan.spec.image, progress));
+            let (what, doing) = pull_words(&plan.spec.image, progress);
+            self.waits.say(plan.run_id, &what, &doing, sys::now());
+            self.waits.amount(plan.run_id, progress.bytes, progress.bytes_total);
             if sys::boottime() - told > TELL_EVERY {
                 told = sys::boottime();
                 tracing::info!(
@@ -99,29 +106,29 @@ impl Shared {
     }
 
     /// Has an image here that the installation keeps, and notes for the run's keeper which it is.
-    async fn ready_kept(
-        &self,
-        plan: &Plan,
-        reference: &ImageRef,
-        waiting: &Waiting,
-    ) -> Result<(), Unready> {
+    async fn ready_kept(&self, plan: &Plan, reference: &ImageRef) -> Result<(), Unready> {
         let failed = |why: String| never(ExitReason::StartFailed, why);
-        waiting.say(format!("image hostler://{reference} is looked up"));
+        let say = |what: &str, doing| self.waits.say(plan.run_id, what, doing, sys::now());
+        say(&format!("image hostler://{reference}"), "is looked up");
         let image = self.images.resolve(reference, plan.spec.pull).await;
         let image = image.map_err(|unresolved| match unresolved {
             Unresolved::Later(why) => Unready::Later(why),
             Unresolved::Never(why) => failed(why),
         })?;
+        let (_pinned, what) = (self.images.pin(&image).await, format!("image {image}"));
         let mut state = self.images.load(&image);
         let loaded = async {
             loop {
                 let now = state.borrow_and_update().clone();
-                waiting.say(now.words(&image, 1));
                 match now {
                     LoadState::Here => return Ok(()),
                     LoadState::Failed(LoadFailure::Later(why)) => return Err(Unready::Later(why)),
                     LoadState::Failed(LoadFailure::Never(why)) => return Err(failed(why)),
-                    LoadState::Fetching { .. } | LoadState::Loading => {}
+                    LoadState::Fetching { bytes, total } => {
+                        say(&what, "is being fetched");
+                        self.waits.amount(plan.run_id, bytes, total);
+                    }
+                    LoadState::Loading => say(&what, "is being taken in by the engine"),
                 }
                 if state.changed().await.is_err() {
                     return Err(Unready::Later("the agent is shutting down".to_owned()));
@@ -182,6 +189,20 @@ impl Runner {
             shared.images.sweep().await?;
         }
         Ok(removed)
+    }
+
+    /// Removes versions of images that nobody needs, when workloads on this node ask for `wanted`; false
+    /// when it is worth trying again soon.
+    pub(crate) async fn tidy_images(&self, wanted: &[ImageRef]) -> Result<bool, EngineError> {
+        let shared = self.shared();
+        if !shared.engine.is_installed() {
+            return Ok(true);
+        }
+        let Some(look) = shared.images.look().await else { return Ok(true) };
+        let dirs: Vec<_> = self.live().into_iter().map(|run| self.run_dir(run)).collect();
+        let given = move || Ok(dirs.iter().filter_map(|dir| given_image(dir)).collect());
+        let Ok(given) = blocking(given).await else { return Ok(false) };
+        shared.images.tidy(look, wanted, given).await
     }
 
     /// Freezes a run, or lets it go on; it is no mistake when it is so already.

@@ -4,14 +4,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hostler_model::{Exit, ExitReason, RunId};
+use hostler_base::chain;
+use hostler_model::{Exit, ExitReason, Input, RunId};
 use nix::unistd::{Gid, Group, Uid, User};
 
 use super::attend::Attendant;
 use super::containers::Unready;
 use super::{Runner, Shared, Started, blocking};
-use crate::blobs::Blobs;
-use crate::files::{self, Files, KEPT};
+use crate::blobs::{Blobs, Progress};
+use crate::files::{self, Doing, Files, KEPT};
 use crate::rundir::{self, Request, RunDir};
 use crate::sys;
 use crate::wire::Command;
@@ -19,6 +20,7 @@ use crate::wire::Command;
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_mins(1);
 const TELL_EVERY: Duration = Duration::from_secs(10);
+const OUTPUTS: &str = "its outputs";
 
 /// What has to be there before a run starts.
 pub struct Furnishing {
@@ -108,18 +110,28 @@ impl Shared {
             false => (furnishing.owner(), 0o700),
         };
         let inputs = &furnishing.files.inputs;
-        let tell = |input: &hostler_model::Input, done: crate::blobs::Progress| {
-            if sys::boottime() - told > TELL_EVERY {
-                told = sys::boottime();
-                let (bytes, total) = (done.bytes, done.total);
-                tracing::info!(run = %run_id, path = input.path, bytes, total, "input is being fetched");
+        let tell = |input: &Input, doing: Doing| {
+            let say = |doing| {
+                let what = format!("input {}", input.path);
+                self.waits.say(run_id, &what, doing, sys::now());
+            };
+            match doing {
+                Doing::Asking => say("is being fetched"),
+                Doing::Placing => say("is being put in its place"),
+                Doing::Fetching(Progress { bytes, total }) => {
+                    self.waits.amount(run_id, bytes, total);
+                    if sys::boottime() - told > TELL_EVERY {
+                        told = sys::boottime();
+                        tracing::info!(run = %run_id, path = input.path, bytes, total, "input is being fetched");
+                    }
+                }
             }
         };
         let furnished =
             files::furnish(&self.blobs, run_id, (&work, mode), inputs, owner, tell).await;
         furnished.map_err(|e| match e.is_passing() {
-            true => Unready::Later(e.to_string()),
-            false => never(ExitReason::StartFailed, e.to_string()),
+            true => Unready::Later(chain(&e).to_string()),
+            false => never(ExitReason::StartFailed, chain(&e).to_string()),
         })
     }
 
@@ -143,11 +155,13 @@ impl Shared {
             return;
         }
         let (work, mut wait) = (self.work_of(run_id), RETRY_MIN);
+        self.waits.say(run_id, OUTPUTS, "are being kept", sys::now());
         let count = loop {
             match files::keep(&self.blobs, run_id, &work, outputs.clone()).await {
                 Ok(kept) => break kept.len(),
                 Err(e) if e.is_passing() => {
                     tracing::warn!(run = %run_id, error = %e, "outputs wait for a server");
+                    self.waits.failed(run_id, chain(&e).to_string(), sys::now());
                     tokio::time::sleep(wait).await;
                     wait = (wait * 2).min(RETRY_MAX);
                 }
@@ -157,6 +171,7 @@ impl Shared {
                 }
             }
         };
+        self.waits.over(run_id);
         let path = self.runs.join(run_id.to_string());
         let note = move || RunDir::open_path(&path)?.write(KEPT, count.to_string().as_bytes());
         if let Err(error) = blocking(note).await {

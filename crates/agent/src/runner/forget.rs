@@ -20,7 +20,10 @@ impl Runner {
         let mut gone = Vec::with_capacity(runs.len());
         for run_id in runs {
             match self.part_from(*run_id).await {
-                Ok(()) => gone.push(*run_id),
+                Ok(()) => {
+                    self.shared().waits.over(*run_id);
+                    gone.push(*run_id);
+                }
                 Err(e) => failed.push(e),
             }
         }

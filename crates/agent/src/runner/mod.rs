@@ -28,6 +28,7 @@ mod request;
 mod settle;
 mod spare;
 mod usage;
+mod waits;
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -57,6 +58,7 @@ use attend::{Asked, Attendant, Reply};
 use pool::Pool;
 use request::{own_login, request};
 use settle::Settled;
+use waits::Waits;
 
 pub use crate::wire::ExecEnd;
 pub use error::{ExecError, ForgetError, PauseError, RunnerError, StartError, StopError};
@@ -210,6 +212,8 @@ struct Shared {
     pool: Pool,
     blobs: Blobs,
     images: Images,
+    /// What runs wait for.
+    waits: Waits,
 }
 
 /// How to reach the task that attends to a run.
@@ -315,6 +319,7 @@ impl Runner {
             login: own_login(),
             images: Images::new(
                 &config.data_dir,
+                config.containers.image_retention,
                 engine.clone(),
                 blobs.clone(),
                 tasks.clone(),
@@ -333,6 +338,7 @@ impl Runner {
             devices: OnceLock::new(),
             pool: Pool::new(),
             blobs,
+            waits: Waits::default(),
             config,
         });
         shared.tasks.spawn(executor::keep(shared.clone(), launched));

@@ -3,7 +3,7 @@
 
 use futures::StreamExt;
 use hostler_base::Clock;
-use hostler_model::{Code, EngineAsk, NodeContainer};
+use hostler_model::{Code, EngineAsk, NodeContainer, Readiness};
 use hostler_proto::v1;
 use serde::Serialize;
 
@@ -12,6 +12,7 @@ use super::{End, Failure};
 use crate::container::{ContainerRow, EngineError};
 use crate::output::Stream as Which;
 use crate::runner::Runner;
+use crate::supervisor::Supervisor;
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Failure {
@@ -31,6 +32,7 @@ impl From<EngineError> for Failure {
 pub(super) async fn send(
     request: v1::EngineRequest,
     runner: &Runner,
+    supervisor: &Supervisor,
     clock: &Clock,
     outlet: &mut Outlet,
 ) -> Result<End, Failure> {
@@ -54,12 +56,32 @@ pub(super) async fn send(
         }
         EngineAsk::ContainerFiles { container } => files(runner, &container, clock, outlet).await,
         EngineAsk::Readiness { run } => {
-            documents(runner.images().readiness(run), clock, outlet).await
+            let readiness = runner.readiness(run).or_else(|| {
+                let is_new = !runner.live().contains(&run);
+                is_new.then(|| stuck(supervisor, clock)).flatten()
+            });
+            documents(readiness, clock, outlet).await
+        }
+        EngineAsk::Tidy => {
+            runner.images().tidy_soon();
+            Ok(End::Sent { is_over: true })
         }
         EngineAsk::Load { .. } | EngineAsk::Take { .. } => {
             documents(runner.images().job(ask).await, clock, outlet).await
         }
     }
+}
+
+/// Nothing begins on this node while its ledger cannot be written.
+fn stuck(supervisor: &Supervisor, clock: &Clock) -> Option<Readiness> {
+    Some(Readiness {
+        what: "the agent's ledger".to_owned(),
+        doing: "is tried to be written".to_owned(),
+        bytes: None,
+        total: None,
+        time_since: clock.now(),
+        trouble: Some(supervisor.ledger_problem()?),
+    })
 }
 
 fn shown(row: ContainerRow) -> NodeContainer {

@@ -117,7 +117,9 @@ impl Stream {
             What::Facts(v1::FactsRequest {}) => {
                 facts::send(looker, &tasks, &clock, &mut outlet).await
             }
-            What::Engine(request) => engine::send(request, &runner, &clock, &mut outlet).await,
+            What::Engine(request) => {
+                engine::send(request, &runner, &supervisor, &clock, &mut outlet).await
+            }
         };
         let mut end = v1::StreamEnd { stream_id: id, ..v1::StreamEnd::default() };
         match ended {

@@ -39,7 +39,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hostler_base::{Clock, Ids, OnError, Tasks};
 use hostler_engine::supervise::{AgentState, Command};
 use hostler_model::{
-    Assignment, Generation, Name, NodeId, PlacementId, Report, RunId, StatusReport,
+    Assignment, Generation, ImageRef, Name, NodeId, PlacementId, Report, RunId, StatusReport,
 };
 use tokio::sync::{Notify, futures::Notified, mpsc, oneshot, watch};
 
@@ -93,6 +93,8 @@ pub(crate) enum Input {
     /// The answer says whether there is such a service.
     Command(PlacementId, Command, oneshot::Sender<bool>),
     OpenSession(oneshot::Sender<Opening>),
+    /// Which images that the installation keeps are asked for here.
+    Images(oneshot::Sender<Vec<ImageRef>>),
 }
 
 /// What became of the server's wishes.
@@ -124,6 +126,7 @@ pub(crate) struct Supervisor {
     pending: Arc<Pending>,
     board: Arc<Board>,
     book: Arc<UsageBook>,
+    status: Arc<Status>,
 }
 
 /// What a supervisor needs.
@@ -155,6 +158,7 @@ impl Supervisor {
             pending: Arc::default(),
             board: Arc::default(),
             book: Arc::default(),
+            status: parts.status.clone(),
         };
         let (retention, doomed) = Retention::new(parts.keep_runs, parts.keep_for);
         tasks.spawn_until_cancelled(
@@ -216,6 +220,18 @@ impl Supervisor {
         let (reply, answer) = oneshot::channel();
         self.give(Input::Command(placement, command, reply)).await?;
         answer.await.map_err(|_| SupervisorGone)
+    }
+
+    /// Which images that the installation keeps are asked for by what is on this node.
+    pub async fn images_wanted(&self) -> Result<Vec<ImageRef>, SupervisorGone> {
+        let (reply, answer) = oneshot::channel();
+        self.give(Input::Images(reply)).await?;
+        answer.await.map_err(|_| SupervisorGone)
+    }
+
+    /// Why nothing can be written down now, when that is so.
+    pub fn ledger_problem(&self) -> Option<String> {
+        self.status.known().ledger_problem
     }
 
     pub fn outbox(&self) -> &Outbox {

@@ -255,6 +255,9 @@ impl Owner {
                     batch.commanded.push((reply, is_known));
                 }
                 Event::Input(Input::OpenSession(reply)) => self.take_session(reply, &mut batch),
+                Event::Input(Input::Images(reply)) => {
+                    let _ = reply.send(self.images_wanted());
+                }
                 Event::Health(event) => self.take_health(event, &mut batch),
                 Event::Due => self.take_due(&mut batch),
                 Event::Done(Done::Nothing) => {}

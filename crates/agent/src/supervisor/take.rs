@@ -1,12 +1,15 @@
 //! What each kind of event means for the state: which records follow from it, and what is to be done
 //! once they are durable. Nothing here waits or touches the world.
 
+use std::collections::HashSet;
 use std::io;
 use std::time::Duration;
 
 use hostler_base::chain;
 use hostler_engine::supervise::{Acceptance, HeldRun, Local, Record};
-use hostler_model::{Exit, ExitReason, Generation, RunId, Span, StopSignal, Timestamp};
+use hostler_model::{
+    Desired, Exit, ExitReason, Generation, ImageRef, RunId, Span, StopSignal, Timestamp,
+};
 use tokio::sync::oneshot;
 
 use super::owner::{Batch, EXAMINE_AGAIN, Owner};
@@ -97,6 +100,15 @@ impl Owner {
         let epoch = (self.state.session_epoch.next()).max(Generation::from_u64(seconds));
         self.note(Record::Session { epoch }, batch);
         batch.opened.push(reply);
+    }
+
+    /// Which images that the installation keeps are asked for here.
+    pub(super) fn images_wanted(&self) -> Vec<ImageRef> {
+        let held = self.state.held.values().map(|held| &held.assignment);
+        let staying = held.filter(|assignment| assignment.desired != Desired::Remove);
+        let asked = staying.filter_map(|one| Some(one.spec.container.as_ref()?.image.as_str()));
+        let distinct: HashSet<&str> = asked.collect();
+        distinct.into_iter().filter_map(|image| ImageRef::of_spec(image)?.ok()).collect()
     }
 
     pub(super) fn take_start(

@@ -192,6 +192,15 @@ pub struct AgentContainerArgs {
         value_parser = clap::builder::FalseyValueParser::new()
     )]
     pub allow_privileged: bool,
+    /// How long versions of images that Hostler keeps stay here when there are newer ones and nothing uses
+    /// them; 7d when absent
+    #[arg(
+        long,
+        value_name = "TIME",
+        env = "HOSTLER_AGENT_IMAGE_RETENTION",
+        hide_env_values = true
+    )]
+    pub image_retention: Option<Span>,
 }
 
 #[derive(Args, Clone, Debug, Default)]

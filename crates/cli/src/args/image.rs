@@ -13,7 +13,7 @@ pub enum ImageCommand {
         after_help = "Examples:\n  hostler image ls\n  hostler image ls train -o wide\n  hostler image ls --node web-1"
     )]
     Ls(ImageListArgs),
-    /// Show a version of an image; the newest where none is named
+    /// Show a version of an image, and the nodes that have it; the newest where none is named
     #[command(
         visible_alias = "get",
         after_help = "Examples:\n  hostler image show train\n  hostler image show train:3 -o json"
@@ -23,7 +23,7 @@ pub enum ImageCommand {
     /// Keep versions of images no longer; a name alone stands for all its versions
     #[command(
         visible_alias = "delete",
-        after_help = "Examples:\n  hostler image rm train:2\n  hostler image rm train --yes\n  hostler image rm --node web-1 debian:11\n\nNodes keep what they have until it is removed there too, with --node."
+        after_help = "Examples:\n  hostler image rm train:2\n  hostler image rm train --yes\n  hostler image rm --node web-1 debian:11\n\nNodes let go of it too, unless something there uses it. With --node, it goes from that node alone."
     )]
     Rm(ImageRemoveArgs),
     Sync(ImageSyncArgs),

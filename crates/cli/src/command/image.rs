@@ -6,15 +6,15 @@ use std::os::fd::AsFd;
 
 use futures::{Stream, StreamExt};
 use hostler_api::image::{
-    ImageContent, ImageGet, ImageList, ImageListQuery, ImagePath, ImagePush, ImagePushBody,
-    ImageRemove, ImageSync, ImageSyncBody, ImageTake, ImageTakeBody, NodeContainerFiles,
-    NodeContainerList, NodeContainerPath, NodeContainerRemove, NodeImageList, NodeImageQuery,
-    NodeImageRemove,
+    ImageContent, ImageGet, ImageList, ImageListQuery, ImageNodes, ImagePath, ImagePush,
+    ImagePushBody, ImageRemove, ImageSync, ImageSyncBody, ImageTake, ImageTakeBody,
+    NodeContainerFiles, NodeContainerList, NodeContainerPath, NodeContainerRemove, NodeImageList,
+    NodeImageQuery, NodeImageRemove,
 };
 use hostler_api::node::NodePath;
 use hostler_base::image_tar;
 use hostler_client::UploadTo;
-use hostler_model::{Bytes, Content, IMAGE_SCHEME, ImageSource, Name};
+use hostler_model::{Bytes, Code, Content, IMAGE_SCHEME, ImageSource, Name};
 
 use super::{Cx, DONE, Link, NONE, PAGE, bare, operation};
 use crate::args::{
@@ -29,10 +29,7 @@ const STDIN: &str = "-";
 pub async fn images(cx: &Cx, command: ImageCommand) -> Outcome {
     match command {
         ImageCommand::Ls(args) => ls(cx, args).await,
-        ImageCommand::Show(args) => {
-            let path = image(&args.image);
-            cx.one(&cx.link()?.client.call::<ImageGet>(&path, &NONE, &NONE).await?)
-        }
+        ImageCommand::Show(args) => show(cx, &args.image).await,
         ImageCommand::Push(args) => push(cx, args).await,
         ImageCommand::Rm(args) => rm(cx, args).await,
         ImageCommand::Sync(args) => sync(cx, args).await,
@@ -88,6 +85,19 @@ async fn ls(cx: &Cx, args: ImageListArgs) -> Outcome {
     }
     let query = ImageListQuery { name: args.name, limit: PAGE, cursor: None };
     cx.list::<ImageList, _>(&link, &NONE, &query, args.limit.limit).await
+}
+
+/// With the nodes that have it, for those who may know.
+async fn show(cx: &Cx, given: &str) -> Outcome {
+    let (link, path) = (cx.link()?, image(given));
+    let version = link.client.call::<ImageGet>(&path, &NONE, &NONE).await?;
+    let exactly = ImagePath { image: format!("{}:{}", version.name, version.version) };
+    let nodes = match link.client.call::<ImageNodes>(&exactly, &NONE, &NONE).await {
+        Ok(told) => Some(told.items),
+        Err(error) if error.is(Code::Forbidden) => None,
+        Err(error) => return Err(error.into()),
+    };
+    cx.one(&output::ImageWithNodes { image: version, nodes })
 }
 
 async fn push(cx: &Cx, args: ImagePushArgs) -> Outcome {

@@ -1,7 +1,8 @@
 //! Images and containers in lists.
 
-use hostler_api::image::ImageView;
+use hostler_api::image::{ImageNodeView, ImageView};
 use hostler_model::{NodeContainer, NodeImage, Timestamp};
+use serde::Serialize;
 
 use super::rows::when;
 use super::{Cell, Column, Show, column, wide};
@@ -40,6 +41,44 @@ impl Show for ImageView {
             Cell::new(&self.origin),
             Cell::new(self.digest),
         ]
+    }
+}
+
+/// A version with the nodes that were asked for it.
+#[derive(Serialize)]
+pub struct ImageWithNodes {
+    #[serde(flatten)]
+    pub image: ImageView,
+    /// Absent for who may not know.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nodes: Option<Vec<ImageNodeView>>,
+}
+
+impl Show for ImageWithNodes {
+    const KIND: &'static str = ImageView::KIND;
+    const COLUMNS: &'static [Column] = &[
+        wide("ID"),
+        column("NAME"),
+        column("VERSION"),
+        column("SIZE"),
+        column("CREATED"),
+        column("BY"),
+        column("ORIGIN"),
+        wide("DIGEST"),
+        column("NODES"),
+    ];
+    fn id(&self) -> String {
+        self.image.id()
+    }
+    fn name(&self) -> String {
+        self.image.name()
+    }
+    fn cells(&self, now: Timestamp, is_wide: bool) -> Vec<Cell> {
+        let nodes = self.nodes.iter().flatten().filter(|told| told.is_here == Some(true));
+        let nodes: Vec<&str> = nodes.map(|told| told.node.as_str()).collect();
+        let mut cells = self.image.cells(now, is_wide);
+        cells.push(Cell::new(nodes.join(",")));
+        cells
     }
 }
 

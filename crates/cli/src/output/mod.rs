@@ -19,6 +19,7 @@ mod usage;
 mod workload_rows;
 
 pub use describe::{Description, written_today};
+pub use image_rows::ImageWithNodes;
 pub use jsonpath::JsonPath;
 pub use resources::{NodeResources, gpu};
 pub use table::{Cell, Table};

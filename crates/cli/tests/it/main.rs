@@ -13,6 +13,7 @@ mod access;
 mod arrays;
 mod described;
 mod help;
+mod images;
 mod import;
 mod output;
 mod queue;

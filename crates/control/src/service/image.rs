@@ -6,7 +6,7 @@
 
 use hostler_model::{
     Actor, BlobKind, BlobScope, Bytes, ChunkRef, Digest, Error, EventKind, Generation, Image,
-    ImageId, ImagePick, ImageRef, ImageSource, Limit, Name, NodeId, NodeState, ObjectKind,
+    ImageId, ImagePick, ImageRef, ImageSource, Limit, Name, Node, NodeId, NodeState, ObjectKind,
     ObjectRef, Operation, OperationPlan, OperationState, Page, Step, TakenImage,
 };
 use hostler_store::{Committed, Tx};
@@ -152,7 +152,8 @@ impl Control {
         self.event(EventKind::ImageAdded, None, &object, actor, message)
     }
 
-    /// Removes one version, or every version where none is named. Nodes keep what they have.
+    /// Removes one version, or every version where none is named. Nodes are told, and let go of what nothing
+    /// there uses.
     pub async fn image_remove(&self, cx: &Cx, reference: &str) -> Result<(), Error> {
         let reference = &parse(reference)?;
         self.store
@@ -174,6 +175,7 @@ impl Control {
             })
             .await?;
         self.feed.ring();
+        self.tell_to_tidy().await;
         Ok(())
     }
 
@@ -247,13 +249,11 @@ impl Control {
         self.image_operation(cx, plan, "image.sync", &object, detail).await
     }
 
-    async fn nodes_with_engine(&self) -> Result<Vec<NodeId>, Error> {
+    /// Those that are online.
+    pub(super) async fn nodes_with_engine(&self) -> Result<Vec<NodeId>, Error> {
         let nodes = self.store.read().await?.node_list_all_present().await?;
-        let has_engine = |facts: &hostler_model::Facts| facts.container_engine.is_some();
-        let fits = nodes.into_iter().filter(|node| {
-            node.state == NodeState::Online && node.facts.as_ref().is_some_and(has_engine)
-        });
-        Ok(fits.map(|node| node.id).collect())
+        let is_meant = |node: &Node| node.state == NodeState::Online && has_engine(node);
+        Ok(nodes.into_iter().filter(is_meant).map(|node| node.id).collect())
     }
 
     async fn image_operation(
@@ -308,6 +308,10 @@ impl Control {
             None => Ok(operation),
         }
     }
+}
+
+pub(super) fn has_engine(node: &Node) -> bool {
+    node.facts.as_ref().is_some_and(|facts| facts.container_engine.is_some())
 }
 
 /// The id of the version that an operation makes: always the same, so that it is made once.

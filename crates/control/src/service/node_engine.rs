@@ -3,14 +3,15 @@
 
 use std::time::Duration;
 
+use futures::StreamExt;
 use hostler_model::{
-    Code, EngineAsk, Error, JobState, NodeContainer, NodeId, NodeImage, ObjectKind, ObjectRef,
-    RunId,
+    Code, EngineAsk, Error, Image, JobState, NodeContainer, NodeId, NodeImage, NodeState,
+    ObjectKind, ObjectRef, Readiness, RunId,
 };
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::{Control, Cx, NodeAsk, OutputItem, OutputReceiver};
+use crate::{Control, Cx, ImageOnNode, ImagePresence, NodeAsk, OutputItem, OutputReceiver};
 
 /// How long an engine may take for a list.
 const LIST_TIME: Duration = Duration::from_secs(20);
@@ -19,11 +20,63 @@ const REMOVE_TIME: Duration = Duration::from_secs(60);
 /// How long a node may take to say how a job stands.
 const JOB_TIME: Duration = Duration::from_secs(5);
 const READINESS_TIME: Duration = Duration::from_secs(2);
+/// How long a node may take to say whether it has an image, when all are asked.
+const PRESENCE_TIME: Duration = Duration::from_secs(5);
+/// How long nodes are told, at most, that there may be something to clean up.
+const TIDY_TIME: Duration = Duration::from_secs(2);
+/// How many nodes are asked at the same time.
+const TOGETHER: usize = 64;
 
 impl Control {
     pub async fn node_images(&self, cx: &Cx, node: &str) -> Result<Vec<NodeImage>, Error> {
         let node = self.node_get(cx, node).await?;
         self.engine_documents(node.id, EngineAsk::Images, LIST_TIME).await
+    }
+
+    /// On which nodes a version lies, as they say now; every node that has a container engine, by name.
+    pub async fn image_nodes(&self, cx: &Cx, reference: &str) -> Result<Vec<ImageOnNode>, Error> {
+        let image = &self.image_get(cx, reference).await?;
+        let nodes = self.store.read().await?.node_list_all_present().await?;
+        let with_engine = nodes.into_iter().filter(super::image::has_engine);
+        let asked = futures::stream::iter(with_engine).map(|node| async move {
+            let presence = match node.state {
+                NodeState::Online => self.image_presence(node.id, image).await,
+                _ => ImagePresence::Unknown(format!("the node is {}", node.state)),
+            };
+            ImageOnNode { node: node.name, presence }
+        });
+        let mut told: Vec<ImageOnNode> = asked.buffer_unordered(TOGETHER).collect().await;
+        told.sort_by(|a, b| a.node.cmp(&b.node));
+        Ok(told)
+    }
+
+    async fn image_presence(&self, node: NodeId, image: &Image) -> ImagePresence {
+        let images = self.engine_documents(node, EngineAsk::Images, PRESENCE_TIME).await;
+        let images: Vec<NodeImage> = match images {
+            Ok(images) => images,
+            Err(error) => return ImagePresence::Unknown(error.detail),
+        };
+        match images.iter().any(|it| it.kept.contains(&image.reference())) {
+            true => ImagePresence::Here,
+            false => ImagePresence::Absent,
+        }
+    }
+
+    /// Tells nodes that there may be images to clean up. Those that do not hear of it find out by
+    /// themselves, later.
+    pub(super) async fn tell_to_tidy(&self) {
+        let told = async {
+            let nodes = self.nodes_with_engine().await?;
+            let tell = |node| self.engine_documents::<()>(node, EngineAsk::Tidy, TIDY_TIME);
+            let all = futures::stream::iter(nodes).map(tell).buffer_unordered(TOGETHER);
+            Ok::<_, Error>(all.filter(|told| std::future::ready(told.is_err())).count().await)
+        };
+        match self.clock.timeout(TIDY_TIME, told).await {
+            Ok(Ok(0)) => {}
+            Ok(Ok(deaf)) => tracing::debug!(deaf, "nodes were not told to clean up images"),
+            Ok(Err(error)) => tracing::debug!(%error, "nodes were not told to clean up images"),
+            Err(_) => tracing::debug!("not all nodes were told to clean up images"),
+        }
     }
 
     pub async fn node_containers(&self, cx: &Cx, node: &str) -> Result<Vec<NodeContainer>, Error> {
@@ -101,8 +154,8 @@ impl Control {
         told.into_iter().next().ok_or_else(silent)
     }
 
-    /// What keeps a run that was given to a node, in words; `None` when nothing does, or nobody answers.
-    pub(crate) async fn readiness(&self, node: NodeId, run: RunId) -> Option<String> {
+    /// What a run on a node waits for; `None` when it does not, or nobody answers.
+    pub(crate) async fn readiness(&self, node: NodeId, run: RunId) -> Option<Readiness> {
         let ask = EngineAsk::Readiness { run };
         let told = self.engine_documents(node, ask, READINESS_TIME).await.ok()?;
         told.into_iter().next()

@@ -1,7 +1,7 @@
 //! Why a task is where it is: every reason, for every node, and what would help.
 
 use hostler_engine::place::QueueReason;
-use hostler_model::{Desired, Error, NodeState, Project, TaskState, Workload};
+use hostler_model::{Desired, Error, NodeId, NodeState, Project, RunId, TaskState, Workload};
 use hostler_store::Conn;
 
 use super::task::find;
@@ -21,17 +21,20 @@ impl Control {
             return self.explain_waiting(&mut read, &task).await;
         }
         let (mut summary, hints) = settled(&mut read, &task).await?;
-        if let TaskState::Assigning { placement } = task.state
-            && task.spec.container.is_some()
-            && let Some(placement) = read.placement_get(placement).await?
-            && let Some(run) = placement.run_id
-        {
-            drop(read);
-            if let Some(words) = self.readiness(placement.node_id, run).await {
-                summary = format!("{summary}: {words}");
-            }
+        let waiting = waiting_on_node(&mut read, &task).await?;
+        drop(read);
+        let readiness = match waiting {
+            Some((node, run)) => self.readiness(node, run).await,
+            None => None,
+        };
+        if let Some(readiness) = &readiness {
+            let words = readiness.words(self.now());
+            summary = match task.state {
+                TaskState::Running { .. } => format!("its program has ended: {words}"),
+                _ => format!("{summary}: {words}"),
+            };
         }
-        Ok(Explanation { state, summary, nodes: Vec::new(), hints })
+        Ok(Explanation { state, summary, nodes: Vec::new(), hints, readiness })
     }
 
     async fn explain_waiting(
@@ -83,7 +86,25 @@ impl Control {
                 "`hostler node uncordon NODE` lets a cordoned node take work again".to_owned(),
             );
         }
-        Ok(Explanation { state, summary, nodes, hints })
+        Ok(Explanation { state, summary, nodes, hints, readiness: None })
+    }
+}
+
+/// The run that a node may have to say something of: what it needs to start, or what it left.
+async fn waiting_on_node(
+    read: &mut Conn,
+    task: &Workload,
+) -> Result<Option<(NodeId, RunId)>, Error> {
+    match &task.state {
+        TaskState::Assigning { placement } => {
+            let placement = read.placement_get(*placement).await?;
+            Ok(placement.and_then(|it| Some((it.node_id, it.run_id?))))
+        }
+        TaskState::Running { run, .. } if !task.spec.outputs.is_empty() => {
+            let run = read.run_get(*run).await?;
+            Ok(run.map(|run| (run.node_id, run.id)))
+        }
+        _ => Ok(None),
     }
 }
 

@@ -77,6 +77,7 @@ fn engine(args: AgentContainerArgs) -> anyhow::Result<ContainerConfig> {
         mounts: args.allow_mounts.into_iter().map(whole).collect::<anyhow::Result<_>>()?,
         allow_privileged: args.allow_privileged,
         pull_timeout: default.pull_timeout,
+        image_retention: args.image_retention.map_or(default.image_retention, |it| it.duration()),
     })
 }
 

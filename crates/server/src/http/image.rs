@@ -3,12 +3,13 @@
 use axum::body::Body;
 use bytes::Bytes;
 use hostler_api::image::{
-    ImageContent, ImageGet, ImageList, ImagePush, ImageRemove, ImageSync, ImageTake, ImageView,
-    NodeContainerFiles, NodeContainerList, NodeContainerRemove, NodeImageList, NodeImageRemove,
+    ImageContent, ImageGet, ImageList, ImageNodeView, ImageNodes, ImagePush, ImageRemove,
+    ImageSync, ImageTake, ImageView, NodeContainerFiles, NodeContainerList, NodeContainerRemove,
+    NodeImageList, NodeImageRemove,
 };
 use hostler_api::operation::OperationView;
 use hostler_api::{Listing, Nothing};
-use hostler_control::{NewImage, OutputItem, OutputReceiver};
+use hostler_control::{ImageOnNode, ImagePresence, NewImage, OutputItem, OutputReceiver};
 use hostler_model::{BlobScope, Code, Error, Image, NodeContainer, NodeImage, Operation};
 use http::header::CONTENT_LENGTH;
 
@@ -59,6 +60,23 @@ pub(crate) async fn content(app: App, call: Call<ImageContent>) -> Result<Answer
     let image = app.control().image_get(&call.cx, &call.path.image).await?;
     let (blob, reader) = app.control().blob_read(BlobScope::Shared, image.digest, 0).await?;
     Ok(blob::bytes_of(reader, permit).with_header(CONTENT_LENGTH, blob.size))
+}
+
+pub(crate) async fn nodes(
+    app: App,
+    call: Call<ImageNodes>,
+) -> Result<Answer<Listing<ImageNodeView>>, Error> {
+    let nodes = app.control().image_nodes(&call.cx, &call.path.image).await?;
+    Ok(Answer::new(page::whole(nodes, presence)))
+}
+
+fn presence(told: ImageOnNode) -> ImageNodeView {
+    let (is_here, problem) = match told.presence {
+        ImagePresence::Here => (Some(true), None),
+        ImagePresence::Absent => (Some(false), None),
+        ImagePresence::Unknown(why) => (None, Some(why)),
+    };
+    ImageNodeView { node: told.node, is_here, problem }
 }
 
 pub(crate) async fn remove(app: App, call: Call<ImageRemove>) -> Result<Answer<Nothing>, Error> {

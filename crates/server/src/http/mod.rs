@@ -165,6 +165,7 @@ fn routes(app: App) -> Routes<App> {
         .on(api::image::ImageGet, image::get)
         .on(api::image::ImagePush, image::push)
         .on(api::image::ImageContent, image::content)
+        .on(api::image::ImageNodes, image::nodes)
         .on(api::image::ImageRemove, image::remove)
         .on(api::image::ImageTake, image::take)
         .on(api::image::ImageSync, image::sync)

@@ -360,6 +360,7 @@ pub(crate) fn explanation(explained: hostler_control::Explanation) -> Explanatio
         summary: explained.summary,
         nodes: nodes.collect(),
         hints: explained.hints,
+        readiness: explained.readiness,
     }
 }
 

@@ -661,6 +661,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/images/{image}/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ask every node that has a container engine whether it has a version of an image. */
+        get: operations["image_nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/nodes/{node}/images": {
         parameters: {
             query?: never;
@@ -1871,6 +1888,8 @@ export interface components {
             nodes: components["schemas"]["NodeExplanation"][];
             /** @description What would help. */
             hints: string[];
+            /** @description What the node that it was given to does for it now: inputs or an image on their way, or outputs. */
+            readiness?: components["schemas"]["Readiness"] | null;
         };
         Facts: {
             /** @default  */
@@ -2173,6 +2192,14 @@ export interface components {
             /** @description `nextCursor` of the page before. */
             cursor?: string | null;
         };
+        /** @description Whether a version of an image is on a node. */
+        ImageNodeView: {
+            node: string;
+            /** @description Absent when the node has not said. */
+            isHere?: boolean | null;
+            /** @description Why it has not. */
+            problem?: string | null;
+        };
         ImagePath: {
             /** @description NAME, NAME:VERSION or NAME@DIGEST. */
             image: string;
@@ -2370,7 +2397,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing13: {
-            items: components["schemas"]["NodeImage"][];
+            items: components["schemas"]["ImageNodeView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2378,7 +2405,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing14: {
-            items: components["schemas"]["NodeContainer"][];
+            items: components["schemas"]["NodeImage"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2386,7 +2413,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing15: {
-            items: components["schemas"]["TaskView"][];
+            items: components["schemas"]["NodeContainer"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2394,7 +2421,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing16: {
-            items: components["schemas"]["ArrayView"][];
+            items: components["schemas"]["TaskView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2402,7 +2429,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing17: {
-            items: components["schemas"]["AccountView"][];
+            items: components["schemas"]["ArrayView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2410,7 +2437,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing18: {
-            items: components["schemas"]["RunView"][];
+            items: components["schemas"]["AccountView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2418,7 +2445,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing19: {
-            items: components["schemas"]["WorkloadView"][];
+            items: components["schemas"]["RunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2434,7 +2461,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing20: {
-            items: components["schemas"]["WorkloadRunView"][];
+            items: components["schemas"]["WorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2442,7 +2469,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing21: {
-            items: components["schemas"]["PlacementView"][];
+            items: components["schemas"]["WorkloadRunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2450,7 +2477,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing22: {
-            items: components["schemas"]["FireView"][];
+            items: components["schemas"]["PlacementView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2458,7 +2485,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing23: {
-            items: components["schemas"]["UsageSample"][];
+            items: components["schemas"]["FireView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2466,7 +2493,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing24: {
-            items: components["schemas"]["BlobView"][];
+            items: components["schemas"]["UsageSample"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2474,7 +2501,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing25: {
-            items: components["schemas"]["OutputView"][];
+            items: components["schemas"]["BlobView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2482,7 +2509,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing26: {
-            items: components["schemas"]["OperationView"][];
+            items: components["schemas"]["OutputView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2490,7 +2517,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing27: {
-            items: components["schemas"]["EventView"][];
+            items: components["schemas"]["OperationView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2498,6 +2525,14 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing28: {
+            items: components["schemas"]["EventView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing29: {
             items: components["schemas"]["AuditView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
@@ -3274,6 +3309,24 @@ export interface components {
              * @description Tasks that wait or run.
              */
             tasks?: number | null;
+        };
+        /** @description What a run waits for. */
+        Readiness: {
+            /** @description Such as `input train.csv` or `image hostler://train:3`. */
+            what: string;
+            /** @description What is done about it, such as `is being fetched`. */
+            doing: string;
+            /** @description How much of it is there. */
+            bytes?: (number | string) | null;
+            /** @description How much there is of it, once that is known. */
+            total?: (number | string) | null;
+            /**
+             * Format: date-time
+             * @description Since when, by the node's clock.
+             */
+            timeSince: string;
+            /** @description What went wrong when it was tried last; it is tried again. */
+            trouble?: string | null;
         };
         ReconcilerView: {
             name: string;
@@ -5374,6 +5427,29 @@ export interface operations {
             };
         };
     };
+    image_nodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description NAME, NAME:VERSION or NAME@DIGEST. */
+                image: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing13"];
+                };
+            };
+        };
+    };
     node_image_list: {
         parameters: {
             query?: never;
@@ -5392,7 +5468,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing13"];
+                    "application/json": components["schemas"]["Listing14"];
                 };
             };
         };
@@ -5439,7 +5515,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing14"];
+                    "application/json": components["schemas"]["Listing15"];
                 };
             };
         };
@@ -5521,7 +5597,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing15"];
+                    "application/json": components["schemas"]["Listing16"];
                     "text/event-stream": string;
                 };
             };
@@ -5777,7 +5853,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing16"];
+                    "application/json": components["schemas"]["Listing17"];
                 };
             };
         };
@@ -5911,7 +5987,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing17"];
+                    "application/json": components["schemas"]["Listing18"];
                 };
             };
         };
@@ -5995,7 +6071,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing18"];
+                    "application/json": components["schemas"]["Listing19"];
                 };
             };
         };
@@ -6031,7 +6107,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing19"];
+                    "application/json": components["schemas"]["Listing20"];
                     "text/event-stream": string;
                 };
             };
@@ -6228,7 +6304,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing20"];
+                    "application/json": components["schemas"]["Listing21"];
                 };
             };
         };
@@ -6253,7 +6329,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing21"];
+                    "application/json": components["schemas"]["Listing22"];
                 };
             };
         };
@@ -6384,7 +6460,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing22"];
+                    "application/json": components["schemas"]["Listing23"];
                 };
             };
         };
@@ -6414,7 +6490,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing23"];
+                    "application/json": components["schemas"]["Listing24"];
                 };
             };
         };
@@ -6440,7 +6516,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing23"];
+                    "application/json": components["schemas"]["Listing24"];
                 };
             };
         };
@@ -6470,7 +6546,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing24"];
+                    "application/json": components["schemas"]["Listing25"];
                 };
             };
         };
@@ -6710,7 +6786,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing25"];
+                    "application/json": components["schemas"]["Listing26"];
                 };
             };
         };
@@ -6737,7 +6813,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing26"];
+                    "application/json": components["schemas"]["Listing27"];
                 };
             };
         };
@@ -6824,7 +6900,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing27"];
+                    "application/json": components["schemas"]["Listing28"];
                     "text/event-stream": string;
                 };
             };
@@ -6854,7 +6930,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing28"];
+                    "application/json": components["schemas"]["Listing29"];
                 };
             };
         };

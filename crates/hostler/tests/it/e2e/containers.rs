@@ -23,12 +23,18 @@ pub(super) struct World<'a> {
 
 impl<'a> World<'a> {
     pub fn new(rig: &'a Rig, docker: Docker) -> World<'a> {
+        World::so(rig, docker, &[])
+    }
+
+    /// The same with more options for its agent.
+    pub fn so(rig: &'a Rig, docker: Docker, more: &[&str]) -> World<'a> {
         let shelf = rig.path("shelf");
         std::fs::create_dir(&shelf).unwrap();
         let mut server = Server::alone(rig, "server", None);
         let cli = server.first_login(rig);
         let socket = docker.socket();
         let options = ["--engine", &socket, "--allow-mount", shelf.to_str().unwrap()];
+        let options = [&options[..], more].concat();
         let agent = Agent::join_so(rig, &cli, &server, "node-1", &options);
         World { rig, cli, docker, agent, server, shelf }
     }

@@ -33,6 +33,8 @@ fn a_full_disk_makes_the_agent_wait_and_loses_nothing() {
     let status = agent.status(&rig).unwrap();
     assert!(status["ledgerProblem"].as_str().unwrap().contains("space"), "{status}");
     assert!(NEW.iter().all(|name| cli.task(name)["status"]["state"] == "assigning"));
+    let why = cli.json(&["task", "explain", NEW[0]])["summary"].clone();
+    assert!(why.as_str().unwrap().contains("space"), "{why}");
     until("the early one has ended", || {
         early.open();
         birth(born[0].0).is_none().then_some(())

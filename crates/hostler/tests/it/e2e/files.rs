@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::rig::{Agent, Barrier, Cli, Docker, IMAGE, Rig, Server, until};
+use crate::rig::{Agent, Barrier, Cli, Docker, IMAGE, Rig, Server, is_root, skipped, until};
 
 /// Bytes that cannot be packed, from a number.
 fn noise(seed: u64, length: usize) -> Vec<u8> {
@@ -207,4 +207,34 @@ fn a_task_in_a_container_finds_and_leaves_files_too() {
         assert_eq!(fs::read_to_string(to.join("left.txt")).unwrap(), "inside\n", "{name}");
         assert!(to.join("out.tar").exists(), "{name}");
     }
+}
+
+#[test]
+fn what_a_start_waits_for_is_told_with_what_stands_in_its_way() {
+    if !is_root() {
+        return skipped("a file system of its own needs root");
+    }
+    let rig = Rig::new();
+    let mut server = Server::alone(&rig, "server", None);
+    let cli = server.first_login(&rig);
+    rig.mount_small("node-1", "8m");
+    let _agent = Agent::join(&rig, &cli, &server, "node-1");
+    let large = write(&rig, "large.bin", &noise(5, 12 << 20));
+    cli.ok(&["task", "submit", "--name", "too-large", "--input", &large, "--", "true"]);
+    let told = until("it is told what is in the way", || {
+        let told = cli.json(&["task", "explain", "too-large"]);
+        let trouble = told["readiness"]["trouble"].as_str().unwrap_or_default().to_owned();
+        (trouble.contains("space") && !told["readiness"]["total"].is_null()).then_some(told)
+    });
+    let readiness = &told["readiness"];
+    assert_eq!(readiness["what"], "input large.bin", "{told}");
+    assert_eq!(readiness["total"], 12 << 20, "{told}");
+    assert!(readiness["timeSince"].is_string(), "{told}");
+    let summary = told["summary"].as_str().unwrap();
+    assert!(summary.contains("input large.bin is being fetched"), "{summary}");
+    assert!(cli.ok(&["task", "show", "too-large"]).contains("input large.bin is being fetched"));
+    let failed = cli.wait_state("too-large", "failed");
+    let message = failed["status"]["exit"]["message"].as_str().unwrap();
+    assert!(message.contains("No space left"), "{message}");
+    assert!(cli.json(&["task", "explain", "too-large"])["readiness"].is_null());
 }

@@ -32,6 +32,22 @@ impl World<'_> {
         self.node_images().iter().any(|image| image["kept"] == json!([reference]))
     }
 
+    /// The same where the engine has other names for it too.
+    fn keeps(&self, reference: &str) -> bool {
+        let is_kept = |image: &Value| {
+            image["kept"].as_array().is_some_and(|kept| kept.iter().any(|name| name == reference))
+        };
+        self.node_images().iter().any(is_kept)
+    }
+
+    /// Makes an image that nothing is like, and pushes it.
+    fn push_fresh(&self, name: &str, from: &str) {
+        let shared = Docker::shared(self.rig).unwrap();
+        shared.make_image(self.rig, from, 1 << 16);
+        self.push(name, &format!("{from}:1"));
+        let _gone = shared.ask(shared.engine.remove_image(&format!("{from}:1"), true));
+    }
+
     fn brought(&self) -> usize {
         self.agent.process.log().matches("image brought here").count()
     }
@@ -249,4 +265,62 @@ fn an_image_arrives_although_agent_and_server_are_killed_on_its_way() {
     let ran = world.cli.json(&["task", "runs", "big-three"]);
     assert_eq!(ran["items"].as_array().unwrap().len(), 1, "{ran}");
     world.docker.nothing_is_left();
+}
+
+#[test]
+fn versions_that_nobody_needs_leave_a_node_and_nothing_else_does() {
+    let rig = Rig::new();
+    let Some(engine) = OwnEngine::bare(&rig, false) else { return };
+    let docker = Docker::at(&rig, &engine.socket());
+    let mut world = World::so(&rig, docker, &["--image-retention", "2s"]);
+    world.push_fresh("box", "tidy-one");
+    world.submit("holds", "echo up; sleep 100000", &in_image("hostler://box:1"));
+    world.has_said_more("holds", 0);
+    let others = format!("hostler.local/other:v1.{}", "a".repeat(64));
+    let all = world.docker.ask(world.docker.engine.images()).unwrap();
+    world.docker.ask(world.docker.engine.tag_image(&all[0].id, &others)).unwrap();
+
+    world.push_fresh("box", "tidy-two");
+    world.cli.ok(&["image", "sync", "box", "--node", "node-1"]);
+    assert!(world.keeps("hostler://box:1") && world.keeps("hostler://box:2"));
+    let shown = world.cli.json(&["image", "show", "box"]);
+    assert_eq!(shown["version"], 2, "{shown}");
+    assert_eq!(shown["nodes"], json!([{ "node": "node-1", "isHere": true }]), "{shown}");
+
+    world.push_fresh("box", "tidy-three");
+    let shown = world.cli.json(&["image", "show", "box"]);
+    assert_eq!(shown["nodes"], json!([{ "node": "node-1", "isHere": false }]), "{shown}");
+    world.cli.ok(&["image", "sync", "box", "--node", "node-1"]);
+    until("the second version leaves", || (!world.keeps("hostler://box:2")).then_some(()));
+    assert!(world.keeps("hostler://box:1"), "a container uses it");
+
+    world.agent.process.kill();
+    world.agent.restart(world.rig);
+    world.cli.ok(&["task", "kill", "holds", "--grace", "100ms", "--yes"]);
+    world.cli.wait_state("holds", "killed");
+    until("the first version leaves", || (!world.keeps("hostler://box:1")).then_some(()));
+    assert!(world.keeps("hostler://box:3"), "it is the newest");
+    world.submit("newest", "echo there", &in_image("hostler://box"));
+    world.cli.wait_state("newest", "completed");
+    assert_eq!(world.brought(), 0, "the agent that was started again had nothing to bring");
+
+    world.cli.ok(&["image", "rm", "box", "--yes"]);
+    until("the third version leaves", || (!world.keeps("hostler://box:3")).then_some(()));
+    assert!(world.keeps("hostler://other:1"), "this agent did not bring it");
+    world.docker.nothing_is_left();
+}
+
+#[test]
+fn an_image_that_is_not_kept_any_more_leaves_nodes_at_once() {
+    let rig = Rig::new();
+    let Some(engine) = OwnEngine::bare(&rig, false) else { return };
+    let world = World::new(&rig, Docker::at(&rig, &engine.socket()));
+    world.push_fresh("box", "gone-one");
+    world.push_fresh("box", "gone-two");
+    for version in ["box:1", "box:2"] {
+        world.cli.ok(&["image", "sync", version, "--node", "node-1"]);
+    }
+    world.cli.ok(&["image", "rm", "box:1", "--yes"]);
+    until("the first version leaves", || (!world.has("hostler://box:1")).then_some(()));
+    assert!(world.has("hostler://box:2"));
 }
