@@ -172,7 +172,7 @@ def document(results, busy):
     return f"""\
 # Tasks: measured beside HyperQueue and Slurm
 
-Written by `bench/tasks`: each in turn, in one run, on one machine. {head}
+Written by `bench/tasks`: each in turn, in one run, on one machine. {head} Where the time goes: [tasks-profile.md](tasks-profile.md).
 
 {describe_machine(max(busy.values()))}
 Others: {", ".join(versions)}.
