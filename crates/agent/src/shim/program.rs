@@ -106,7 +106,10 @@ impl Program {
                 "program `{name}` has a format this node cannot execute; a script needs a first line such as #!/bin/sh"
             ),
             Unfit::Refused(Errno::E2BIG) => {
-                "arguments and environment are longer than this node allows".to_owned()
+                let (longest, length) = self.image.longest();
+                format!(
+                    "arguments and environment are longer than this node allows; the longest is {longest} with {length} bytes: give it as a file"
+                )
             }
             Unfit::Refused(Errno::ETXTBSY) => format!("program `{name}` is being written to"),
             Unfit::Refused(e) => format!("program `{name}` cannot be executed: {}", e.desc()),

@@ -162,6 +162,20 @@ impl Image {
         Image { argv: Words::new(argv), env: Words::new(env) }
     }
 
+    /// The longest word, as people call it, and how long it is.
+    pub fn longest(&self) -> (String, usize) {
+        let length = |word: &&CString| word.as_bytes().len();
+        let argument = self.argv.words.iter().max_by_key(length).map_or(0, |word| length(&word));
+        let variable = self.env.words.iter().max_by_key(length);
+        match variable.filter(|word| length(word) > argument) {
+            Some(word) => {
+                let name = word.as_bytes().split(|byte| *byte == b'=').next().unwrap_or_default();
+                (format!("the variable `{}`", String::from_utf8_lossy(name)), length(&word))
+            }
+            None => ("an argument".to_owned(), argument),
+        }
+    }
+
     /// Becomes the program in `file`; comes back only when that is not possible. Does not allocate.
     pub fn exec(&self, file: &CStr) -> Errno {
         // SAFETY: all are C strings or end with a null pointer, and live as long as `self`.
@@ -173,7 +187,7 @@ impl Image {
 struct Words {
     /// Into the words, and null at the end.
     pointers: Vec<*const c_char>,
-    #[expect(dead_code, reason = "what the pointers point to")]
+    /// What they point to.
     words: Vec<CString>,
 }
 

@@ -1,13 +1,24 @@
 //! Output of tasks.
 
-use futures::StreamExt;
-use hostler_api::task::{LogLine, LogsQuery, OutputStream, TaskPath};
-use hostler_client::{Client, decode_data};
+use std::cell::RefCell;
+use std::convert::Infallible;
+use std::time::Duration;
 
-use super::{Cx, DONE};
+use futures::StreamExt;
+use hostler_api::task::{LogLine, LogsQuery, OutputStream, TaskGet, TaskGetQuery, TaskPath};
+use hostler_client::{Client, decode_data};
+use hostler_model::TaskStateKind;
+
+use super::{Cx, DONE, NONE, pause};
 use crate::args::LogsArgs;
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, Format};
+use crate::ui::Spinner;
+
+/// How often it is looked why there is no output yet.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// After so many looks somebody who sees no spinner is told.
+const LOOKS_IN_SILENCE: u32 = 3;
 
 pub async fn logs(cx: &Cx, args: LogsArgs) -> Outcome {
     let link = cx.link()?;
@@ -17,11 +28,64 @@ pub async fn logs(cx: &Cx, args: LogsArgs) -> Outcome {
         tail: args.tail,
         cursor: None,
     };
-    let is_complete = print(cx, &link.client, &link.task(&args.task), &query, || {}).await?;
+    let path = link.task(&args.task);
+    let is_complete = match args.follow {
+        true => follow(cx, &link.client, &path, &query).await?,
+        false => print(cx, &link.client, &path, &query, || {}).await?,
+    };
     if args.follow && !is_complete {
         cx.ui.warn("the output ends here, but the task has not ended or its node is away");
     }
     Ok(DONE)
+}
+
+/// Prints output as it comes, and until there is some says what the task waits for; says whether it was
+/// all.
+pub async fn follow(
+    cx: &Cx,
+    client: &Client,
+    path: &TaskPath,
+    query: &LogsQuery,
+) -> Result<bool, Failure> {
+    let spinner = RefCell::new(Some(cx.ui.spinner("waiting for output")));
+    let printing = print(cx, client, path, query, || drop(spinner.take()));
+    tokio::select! {
+        biased;
+        printed = printing => printed,
+        never = tell_of_wait(cx, client, path, &spinner) => match never {},
+    }
+}
+
+async fn tell_of_wait(
+    cx: &Cx,
+    client: &Client,
+    path: &TaskPath,
+    spinner: &RefCell<Option<Spinner>>,
+) -> Infallible {
+    for look in 1.. {
+        pause(LOOK_EVERY).await;
+        // Whoever prints tells of what goes wrong.
+        let Ok(task) = client.call::<TaskGet>(path, &TaskGetQuery::default(), &NONE).await else {
+            continue;
+        };
+        let is_waiting = matches!(
+            task.status.state,
+            TaskStateKind::PendingApproval | TaskStateKind::Pending | TaskStateKind::Assigning
+        );
+        let is_silent = spinner.borrow().as_ref().is_some_and(|spinner| {
+            let words =
+                if is_waiting { task.status.message.as_str() } else { "waiting for output" };
+            spinner.message(words.to_owned());
+            true
+        });
+        if !is_waiting || !is_silent {
+            break;
+        }
+        if look == LOOKS_IN_SILENCE {
+            cx.ui.say(&format!("task {}: {}", task.name, task.status.message));
+        }
+    }
+    std::future::pending().await
 }
 
 /// Prints output as it comes, bytes as they are; says whether it was all. `first` is called before

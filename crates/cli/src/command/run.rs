@@ -74,8 +74,7 @@ fn detached(cx: &Cx, task: &TaskView) -> u8 {
 async fn follow(cx: &Cx, link: &Link, path: &TaskPath) -> Result<TaskView, Failure> {
     let query = LogsQuery { follow: Some(true), ..LogsQuery::default() };
     loop {
-        let spinner = cx.ui.spinner("waiting for output");
-        match logs::print(cx, &link.client, path, &query, || drop(spinner)).await {
+        match logs::follow(cx, &link.client, path, &query).await {
             Ok(true) => break,
             Ok(false) => {
                 cx.ui.warn("the output may be incomplete: its node is away");

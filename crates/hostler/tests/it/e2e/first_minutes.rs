@@ -223,3 +223,17 @@ fn ctrl_c_on_run_leaves_the_task_or_stops_it_when_asked_to() {
     assert_eq!(stopping.wait_within(Duration::from_secs(30)).0, 143);
     assert_eq!(cli.task("stopped")["status"]["state"], "killed");
 }
+
+#[test]
+fn whoever_waits_for_a_task_that_waits_is_told_why() {
+    let rig = Rig::new();
+    let (_server, cli) = Server::up(&rig);
+    let words = ["run", "--name", "big", "--cores", "4000", "--", "true"];
+    let mut running = cli.spawn("run-big", &words);
+    running.line(&["task big:", "cores"]);
+    let mut following = cli.spawn("logs-big", &["logs", "-f", "big"]);
+    following.line(&["task big:", "cores"]);
+    cli.ok(&["task", "kill", "big", "--yes"]);
+    assert_ne!(running.wait_within(Duration::from_secs(20)).0, 0);
+    following.wait_within(Duration::from_secs(20));
+}

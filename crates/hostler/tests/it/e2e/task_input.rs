@@ -279,6 +279,7 @@ fn environments_arrive_byte_for_byte_or_the_task_says_why_not() {
     assert_eq!(huge["status"]["exit"]["reason"], "start-failed", "{}", huge["status"]);
     let said = huge["status"]["exit"]["message"].as_str().unwrap();
     assert!(said.contains("environment are longer than this node allows"), "{said}");
+    assert!(said.contains("the variable `TEXT` with 1000005 bytes"), "{said}");
     submit("larger", &"x".repeat(1_200_000)).problem(413, "too-large");
     submit("nul", "a\0b").problem(422, "invalid");
     assert_eq!(cli.run(&["run", "--", "true"]).code, 0);
