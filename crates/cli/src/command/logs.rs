@@ -5,9 +5,11 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use futures::StreamExt;
-use hostler_api::task::{LogLine, LogsQuery, OutputStream, TaskGet, TaskGetQuery, TaskPath};
+use hostler_api::task::{
+    Explanation, LogLine, LogsQuery, OutputStream, TaskExplain, TaskGet, TaskGetQuery, TaskPath,
+};
 use hostler_client::{Client, decode_data};
-use hostler_model::TaskStateKind;
+use hostler_model::{Name, TaskStateKind};
 
 use super::{Cx, DONE, NONE, pause};
 use crate::args::LogsArgs;
@@ -82,10 +84,22 @@ async fn tell_of_wait(
             break;
         }
         if look == LOOKS_IN_SILENCE {
-            cx.ui.say(&format!("task {}: {}", task.name, task.status.message));
+            let explained = client.call::<TaskExplain>(path, &NONE, &NONE).await;
+            let words = explained.map_or(task.status.message, |why| reason(&task.name, &why));
+            cx.ui.say(&format!("task {}: {words}", task.name));
         }
     }
     std::future::pending().await
+}
+
+/// Why a task waits, on one line.
+fn reason(name: &Name, why: &Explanation) -> String {
+    let Explanation { summary, nodes, .. } = why;
+    match nodes.as_slice() {
+        [] => summary.clone(),
+        [one] if !one.reasons.is_empty() => format!("{summary}: {}", one.reasons.join("; ")),
+        _ => format!("{summary}; `hostler explain {name}` says why for each"),
+    }
 }
 
 /// Prints output as it comes, bytes as they are; says whether it was all. `first` is called before
