@@ -15,9 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::task::TaskTracker;
 
-use crate::fake::{
-    Agent, Data, FakeServer, FakeSession, Installation, agent_config, assignment, soon,
-};
+use crate::fake::{Agent, Data, FakeServer, FakeSession, Installation, agent_config, assignment};
 use crate::support::{sh, until};
 
 const MIB: u64 = 1 << 20;

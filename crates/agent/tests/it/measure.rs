@@ -85,7 +85,7 @@ async fn a_shim_is_light() {
     let weights: Vec<_> = runs.iter().map(|(_, s)| memory(parent(s.pid))).collect();
     let mean = weights.iter().map(|(pss, _)| pss).sum::<u64>() / 50;
     let own = weights.iter().map(|(_, dirty)| dirty).sum::<u64>() / 50;
-    let executor = memory(executor_pid(&world.data)).0;
+    let executor = memory(executor_pid(&world.data).await).0;
     println!("a shim: {mean} kB proportional, {own} kB of its own; the executor: {executor} kB");
     for (run_id, _) in runs {
         world.kill(run_id).await;

@@ -82,7 +82,7 @@ impl World {
 
     /// Agent and executor die, and another agent begins.
     pub async fn agent_dies(&mut self) -> Vec<Recovered> {
-        kill(executor_pid(&self.data), 9);
+        kill(executor_pid(&self.data).await, 9);
         self.agent_dies_quietly().await
     }
 
@@ -243,9 +243,15 @@ pub fn comm(pid: u32) -> String {
     text.trim().to_owned()
 }
 
-/// The executor that holds the data directory's lock.
-pub fn executor_pid(data: &Path) -> u32 {
-    find_executor(data).expect("an executor runs")
+/// The executor that holds the data directory's lock; one that died is replaced soon.
+pub async fn executor_pid(data: &Path) -> u32 {
+    let mut found = None;
+    until("an executor runs", || {
+        found = find_executor(data);
+        found.is_some()
+    })
+    .await;
+    found.unwrap()
 }
 
 pub fn find_executor(data: &Path) -> Option<u32> {

@@ -25,7 +25,7 @@ async fn the_death_of_the_executor_is_invisible_to_runs() {
         runs.push((code, world.start_sh(&waits_for(&go, &format!("exit {code}"))).await));
     }
     for _ in 0..3 {
-        kill(executor_pid(&world.data), 9);
+        kill(executor_pid(&world.data).await, 9);
         assert_eq!(world.run_sh("exit 33").await.exit.code, Some(33));
     }
     for (_, (_, started)) in &runs {
@@ -90,7 +90,7 @@ async fn a_new_agent_finds_what_lives_and_what_ended_meanwhile() {
     }
     let (killed, _) = world.start_sh(&waits_for(&go_first, "kill -11 $$; read x")).await;
 
-    kill(executor_pid(&world.data), 9);
+    kill(executor_pid(&world.data).await, 9);
     world.exits.close();
     world.runner.clone().detach().await;
     std::fs::write(&go_first, "").unwrap();
@@ -346,13 +346,13 @@ async fn after_a_reboot_nobody_with_the_same_number_is_touched() {
 async fn shims_shrug_off_what_is_sent_to_process_groups() {
     let mut world = World::new().await;
     let (run_id, started) = world.start_sh("exec sleep 1000").await;
-    let (shim, executor) = (parent(started.pid), executor_pid(&world.data));
+    let (shim, executor) = (parent(started.pid), executor_pid(&world.data).await);
     for signal in [1, 2, 15] {
         kill(shim, signal);
         kill(executor, signal);
     }
     assert_eq!(world.run_sh("exit 2").await.exit.code, Some(2));
-    assert_eq!(executor_pid(&world.data), executor);
+    assert_eq!(executor_pid(&world.data).await, executor);
     assert!(is_running(shim) && is_running(started.pid));
     world.kill(run_id).await;
 }
@@ -360,7 +360,7 @@ async fn shims_shrug_off_what_is_sent_to_process_groups() {
 #[tokio::test]
 async fn the_executor_goes_with_its_agent_and_only_one_agent_fits() {
     let world = World::new().await;
-    let executor = executor_pid(&world.data);
+    let executor = executor_pid(&world.data).await;
     let data = world.data.clone();
     let second = tokio::time::timeout(
         Duration::from_millis(300),

@@ -320,7 +320,7 @@ fn seeds() -> std::ops::Range<u64> {
     }
 }
 
-const SHARES: u64 = 8;
+const SHARES: u64 = 20;
 
 fn run_share(share: u64) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -343,12 +343,24 @@ macro_rules! shares {
 }
 
 shares! {
-    random_courses_0 = 0,
-    random_courses_1 = 1,
-    random_courses_2 = 2,
-    random_courses_3 = 3,
-    random_courses_4 = 4,
-    random_courses_5 = 5,
-    random_courses_6 = 6,
-    random_courses_7 = 7,
+    random_courses_00 = 0,
+    random_courses_01 = 1,
+    random_courses_02 = 2,
+    random_courses_03 = 3,
+    random_courses_04 = 4,
+    random_courses_05 = 5,
+    random_courses_06 = 6,
+    random_courses_07 = 7,
+    random_courses_08 = 8,
+    random_courses_09 = 9,
+    random_courses_10 = 10,
+    random_courses_11 = 11,
+    random_courses_12 = 12,
+    random_courses_13 = 13,
+    random_courses_14 = 14,
+    random_courses_15 = 15,
+    random_courses_16 = 16,
+    random_courses_17 = 17,
+    random_courses_18 = 18,
+    random_courses_19 = 19,
 }
