@@ -11,6 +11,8 @@ export default defineConfig({
     // The server's content security policy allows files of its own only: nothing may be inlined.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // Says what loads what; scripts/check-dist.mjs reads it and takes it away.
+    manifest: true,
     reportCompressedSize: false,
   },
   server: {

@@ -424,6 +424,23 @@ const cases = {
     await page.getByRole("row").filter({ hasText: "stall-1" }).getByText("77").waitFor();
   },
 
+  async "a page is fetched when it is wanted, and says so when it cannot be"({ page, mock }) {
+    const nodes = "**/assets/Nodes-*.js";
+    let isAsked = false;
+    await page.route(nodes, (route) => {
+      isAsked = true;
+      return route.abort();
+    });
+    await login(page, mock.address, "admin");
+    must(!isAsked, "a page that nobody opened was fetched");
+    await page.getByRole("link", { name: "Nodes", exact: true }).click();
+    await page.getByRole("alert").getByText("This page could not be fetched").waitFor();
+    must(isAsked, "the page was not fetched");
+    await page.unroute(nodes);
+    await page.getByRole("button", { name: "Load the dashboard again" }).click();
+    await page.getByRole("row").filter({ hasText: "stall-1" }).waitFor();
+  },
+
   async "a join command brings a node"({ page, mock }) {
     await login(page, mock.address, "admin");
     await page.getByRole("link", { name: "Getting started" }).click();

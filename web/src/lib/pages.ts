@@ -1,0 +1,20 @@
+// The pages, each fetched when it is first wanted: what is loaded at first is the frame around them.
+
+import type { Route } from "./route";
+
+export const PAGES = {
+  tasks: () => import("../pages/Tasks.svelte"),
+  arrays: () => import("../pages/Arrays.svelte"),
+  queue: () => import("../pages/Queue.svelte"),
+  workloads: () => import("../pages/Workloads.svelte"),
+  nodes: () => import("../pages/Nodes.svelte"),
+  files: () => import("../pages/Files.svelte"),
+  images: () => import("../pages/Images.svelte"),
+  accounts: () => import("../pages/Accounts.svelte"),
+  start: () => import("../pages/Start.svelte"),
+} satisfies Record<Route["page"], () => Promise<unknown>>;
+
+/** Fetches a page that somebody is about to open; where that fails, opening it says so. */
+export function prepare(page: Route["page"]): void {
+  PAGES[page]().catch(() => undefined);
+}
