@@ -24,6 +24,7 @@ mod spec_text;
 mod system;
 mod task;
 mod task_describe;
+mod telling;
 mod token;
 mod user;
 mod wait;

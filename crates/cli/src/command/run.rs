@@ -8,20 +8,19 @@ use std::pin::pin;
 use std::time::Duration;
 
 use hostler_api::ProjectPath;
-use hostler_api::task::{
-    LogsQuery, TaskGet, TaskGetQuery, TaskKill, TaskKillBody, TaskPath, TaskSubmit, TaskView,
-};
-use hostler_model::{Code, ExitReason, TaskStateKind};
+use hostler_api::task::{LogsQuery, TaskKill, TaskKillBody, TaskPath, TaskSubmit, TaskView};
+use hostler_model::{Code, ExitReason};
 
 use super::spec::{self, Many, Submission};
+use super::telling::{Telling, is_waiting};
 use super::{Cx, Link, NONE, files, logs, pause, task, wait};
 use crate::args::RunArgs;
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-/// After so many looks somebody who sees no spinner is told what is waited for.
-const LOOKS_IN_SILENCE: u32 = 15;
+/// What has just begun has output a moment later.
+const OUTPUT_SOON: Duration = Duration::from_millis(50);
 
 pub async fn run(cx: &Cx, mut args: RunArgs) -> Outcome {
     let given = std::mem::take(&mut args.spec.files);
@@ -101,32 +100,16 @@ async fn follow(cx: &Cx, link: &Link, path: &TaskPath) -> Result<TaskView, Failu
 
 /// Waits until there can be output; false when the task ended without ever running.
 async fn begun(cx: &Cx, link: &Link, path: &TaskPath) -> Result<bool, Failure> {
-    let spinner = cx.ui.spinner("waiting for a node");
-    let mut looks = 0;
+    let telling = Telling::new(cx, &link.client, path, "waiting for a node");
     loop {
-        let task = link.client.call::<TaskGet>(path, &TaskGetQuery::default(), &NONE).await?;
-        spinner.message(task.status.message.clone());
-        match task.status.state {
-            TaskStateKind::PendingApproval | TaskStateKind::Pending | TaskStateKind::Assigning => {
-                looks += 1;
-                if looks == LOOKS_IN_SILENCE {
-                    cx.ui.say(&format!("task {}: {}", task.name, task.status.message));
-                }
-                pause(LOOK_EVERY).await
-            }
-            TaskStateKind::Running | TaskStateKind::Paused => {
-                pause(Duration::from_millis(50)).await;
-                return Ok(true);
-            }
-            TaskStateKind::Completed
-            | TaskStateKind::Failed
-            | TaskStateKind::Killed
-            | TaskStateKind::KilledOom
-            | TaskStateKind::Stopped
-            | TaskStateKind::Rejected
-            | TaskStateKind::Lost => {
-                return Ok(task.status.run.is_some() && task.status.time_started.is_some());
-            }
+        let task = telling.look().await?;
+        if is_waiting(&task) {
+            pause(LOOK_EVERY).await;
+        } else if task.status.state.is_settled() {
+            return Ok(task.status.run.is_some() && task.status.time_started.is_some());
+        } else {
+            pause(OUTPUT_SOON).await;
+            return Ok(true);
         }
     }
 }

@@ -88,6 +88,54 @@ async fn run_waits_for_output_that_is_not_there_yet() {
     assert_eq!((ran.code, ran.out.as_slice()), (3, &b"out \xff\n"[..]), "{}", ran.err);
 }
 
+/// A server on which a task waits until somebody has asked why and looks again; until then a question
+/// for output is refused, or is not answered.
+async fn waiting(is_refusing: bool) -> World {
+    let (explained, is_explained) = tokio::sync::watch::channel(false);
+    let (begun, mut has_begun) = tokio::sync::watch::channel(false);
+    let explain = || async move {
+        explained.send_replace(true);
+        let node =
+            json!({ "node": "web-1", "isFitting": false, "reasons": ["it is full"], "labels": {} });
+        Json(json!({ "state": "pending", "summary": "no room", "nodes": [node], "hints": [] }))
+    };
+    let logs = move || async move {
+        if is_refusing && !*has_begun.borrow() {
+            return refusal(Code::Conflict, "it has not started");
+        }
+        has_begun.wait_for(|&has_begun| has_begun).await.unwrap();
+        output()
+    };
+    let current = move || async move {
+        begun.send_replace(*is_explained.borrow());
+        let status = match *is_explained.borrow() {
+            true => exited(Some(0), None),
+            false => unsettled("pending"),
+        };
+        Json(task(1, "job", status))
+    };
+    let submit =
+        || async { (axum::http::StatusCode::CREATED, Json(task(1, "job", unsettled("pending")))) };
+    let one = "/api/v1/projects/default/tasks/{task}";
+    let router = axum::Router::new()
+        .route("/api/v1/projects/default/tasks", post(submit))
+        .route(one, get(current))
+        .route(&format!("{one}/logs"), get(logs))
+        .route(&format!("{one}/explain"), get(explain));
+    World::new(router).await
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_task_that_waits_is_told_why() {
+    let (refusing, silent) = (waiting(true).await, waiting(false).await);
+    let (ran, followed) =
+        tokio::join!(refusing.hostler(&["run", "make"]), silent.hostler(&["logs", "-f", "job"]));
+    for ran in [ran, followed] {
+        assert_eq!((ran.code, ran.out.as_slice()), (0, &b"out \xff\n"[..]), "{}", ran.err);
+        assert_eq!(ran.err, "task job: no room: it is full\nerr");
+    }
+}
+
 #[tokio::test]
 async fn detached_and_submitted_tasks_give_their_name_as_data() {
     let world = world(exited(Some(0), None), 0).await;
