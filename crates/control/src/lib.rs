@@ -21,6 +21,7 @@ mod feed;
 mod links;
 mod node_blob;
 mod node_gpus;
+mod node_images;
 mod node_report;
 mod node_session;
 mod operation;

@@ -30,6 +30,10 @@ crate::labels! {
         NodeGpuTrouble = "node.gpu-trouble",
         /// A GPU of a node that was out of service can be given to tasks again.
         NodeGpuWell = "node.gpu-well",
+        /// An agent removed a version of an image from its node, because nobody needs it there.
+        NodeImageRemoved = "node.image-removed",
+        /// A version of an image that nobody needs on a node cannot be removed from it.
+        NodeImageTrouble = "node.image-trouble",
         /// A node was taken out and its certificates revoked.
         NodeRemoved = "node.removed",
         /// A version of an image is kept from now on.

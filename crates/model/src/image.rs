@@ -16,7 +16,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Bytes, Digest, ImageId, Name, OperationId, RunId, Timestamp};
+use crate::{Actor, Bytes, Digest, EventId, ImageId, Name, OperationId, RunId, Timestamp};
 
 /// What begins the name of an image that the installation keeps.
 pub const IMAGE_SCHEME: &str = "hostler://";
@@ -220,6 +220,23 @@ pub struct NodeImage {
     pub kept: Vec<String>,
     pub size: Bytes,
     pub time_created: Timestamp,
+}
+
+/// What an agent did by itself with a version of an image that nobody needs on its node: removed it, or
+/// could not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImageNews {
+    /// The same however often it is told.
+    pub id: EventId,
+    pub name: Name,
+    pub version: u32,
+    /// Why nobody needs it there.
+    pub why: String,
+    /// Why it is there still; absent when it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    pub time: Timestamp,
 }
 
 /// A container that a node's engine has.

@@ -51,8 +51,8 @@ pub use id::{
     WorkloadId,
 };
 pub use image::{
-    EngineAsk, IMAGE_SCHEME, Image, ImagePick, ImageRef, ImageSource, JobState, NodeContainer,
-    NodeImage, ParseImageRefError, StoredImage, TakenImage,
+    EngineAsk, IMAGE_SCHEME, Image, ImageNews, ImagePick, ImageRef, ImageSource, JobState,
+    NodeContainer, NodeImage, ParseImageRefError, StoredImage, TakenImage,
 };
 pub use name::{Labels, Name, ParseNameError, label_problem, selector_matches};
 pub use node::{

@@ -50,6 +50,7 @@ catalogue! {
     EVENTS_HEAD = "hostler_events_head" gauge [] "Sequence number of the newest event.";
     HTTP_DURATION = "hostler_http_request_duration_seconds" histogram ["endpoint"] "Time until a request's answer began.";
     HTTP_REQUESTS = "hostler_http_requests_total" counter ["endpoint", "method", "status"] "Requests, by endpoint and class of status.";
+    NODE_IMAGES = "hostler_node_images_tidied_total" counter ["outcome"] "Versions of images that agents removed from their nodes by themselves, or could not, as told to this server.";
     NODES = "hostler_nodes" gauge ["state"] "Nodes, by state.";
     PLACEMENTS = "hostler_placements" gauge ["phase"] "Placements of workloads, by how they stand as last heard.";
     PROCESS_CPU = "hostler_process_cpu_seconds_total" counter [] "Processor time this process has used.";
@@ -105,6 +106,11 @@ struct ReconcilerLabel {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct PassLabels {
     reconciler: &'static str,
+    outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabel {
     outcome: &'static str,
 }
 
@@ -192,6 +198,8 @@ pub struct Sample {
     pub placements: Vec<(Phase, u64)>,
     pub sessions: u64,
     pub events_head: u64,
+    /// Removed from their nodes, and not to be removed.
+    pub images_tidied: (u64, u64),
 }
 
 /// All metrics of a server; cheap to clone.
@@ -207,6 +215,7 @@ struct Inner {
     retries: Family<TransactionLabel, Counter>,
     conflicts: Family<TransactionLabel, Counter>,
     commits: Counter,
+    node_images: Family<OutcomeLabel, Counter>,
     nodes: Family<StateLabel, Gauge>,
     tasks: Family<StateLabel, Gauge>,
     workloads: Family<DesiredLabel, Gauge>,
@@ -244,6 +253,7 @@ impl Metrics {
             retries: add(&mut registry, STORE_RETRIES, Family::default()),
             conflicts: add(&mut registry, STORE_CONFLICTS, Family::default()),
             commits: add(&mut registry, STORE_COMMITS, Counter::default()),
+            node_images: add(&mut registry, NODE_IMAGES, Family::default()),
             nodes: add(&mut registry, NODES, Family::default()),
             tasks: add(&mut registry, TASKS, Family::default()),
             workloads: add(&mut registry, WORKLOADS, Family::default()),
@@ -308,6 +318,11 @@ impl Metrics {
             }
         }
         inner.commits.inner().store(sample.commits, Ordering::Relaxed);
+        let (removed, failed) = sample.images_tidied;
+        for (outcome, count) in [("removed", removed), ("failed", failed)] {
+            let label = OutcomeLabel { outcome };
+            inner.node_images.get_or_create(&label).inner().store(count, Ordering::Relaxed);
+        }
         for state in NodeState::ALL {
             let label = StateLabel { state: state.label() };
             inner.nodes.get_or_create(&label).set(count_of(&sample.nodes, *state));
@@ -413,6 +428,7 @@ mod tests {
                 conflicts: 0,
             }],
             nodes: vec![(NodeState::Online, 3)],
+            images_tidied: (7, 2),
             ..Sample::default()
         })
     }
@@ -454,6 +470,8 @@ mod tests {
             "hostler_http_requests_total{endpoint=\"node_list\",method=\"GET\",status=\"2xx\"} 1",
             "hostler_store_attempts_total{transaction=\"task_create\"} 4",
             "hostler_nodes{state=\"online\"} 3",
+            "hostler_node_images_tidied_total{outcome=\"removed\"} 7",
+            "hostler_node_images_tidied_total{outcome=\"failed\"} 2",
             "hostler_nodes{state=\"stale\"} 0",
             "hostler_reconciler_passes_total{reconciler=\"placement\",outcome=\"error\"} 1",
             "hostler_build_info{version=\"1.2.3\"} 1",

@@ -115,6 +115,11 @@ impl Door {
         let live = whole(number(u64::try_from(live).unwrap_or(u64::MAX)));
         let help = "Runs that live.";
         write_family(&mut text, "hostler_agent_runs_active", "gauge", help, live);
+        let tidied = self.parts.runner.images().news().counts();
+        let tidied = [("removed", tidied.removed), ("failed", tidied.failed)].into_iter();
+        let tidied = tidied.map(|(how, count)| (format!("{{outcome=\"{how}\"}}"), number(count)));
+        let help = "Versions of images removed from this node because nobody needs them, or that could not be.";
+        write_family(&mut text, "hostler_agent_images_tidied_total", "counter", help, tidied);
         let day = self.parts.tally.by_what().into_iter();
         let day = day.map(|(what, bytes)| (format!("{{what=\"{what}\"}}"), number(bytes)));
         let help = "Written to disk today (UTC) by the agent and its shims.";

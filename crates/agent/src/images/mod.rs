@@ -2,11 +2,11 @@
 //! it, and taken from here.
 //!
 //! What the node has is what its engine has; which of it this agent brought is noted beside it (`notes`), so
-//! that what nobody needs any more can go (`tidy`) and what others brought stays. A version that was brought here
-//! has a name in the engine that says which it is, with the digest of its content (`names`). The name is
-//! given last, after the content was checked and the engine has taken it in whole. So whatever is killed in
-//! between, the name is either there and true, or absent and the image is brought again, of which the chunks
-//! that have come already are still here.
+//! that what nobody needs any more can go (`tidy`), of which servers are told (`news`), and what others
+//! brought stays. A version that was brought here has a name in the engine that says which it is, with the
+//! digest of its content (`names`). The name is given last, after the content was checked and the engine has
+//! taken it in whole. So whatever is killed in between, the name is either there and true, or absent and the
+//! image is brought again, of which the chunks that have come already are still here.
 //!
 //! One version is brought once at a time: runs that need the same wait for the same (`load`). What is given
 //! to the installation is a job that belongs to an operation (`take`); what a job left in the engine when
@@ -14,6 +14,7 @@
 
 mod load;
 mod names;
+mod news;
 mod notes;
 mod resolve;
 mod take;
@@ -24,6 +25,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use hostler_base::Ids;
 use hostler_model::{Digest, EngineAsk, NodeImage, OperationId};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -51,6 +53,7 @@ struct Inner {
     loads: Mutex<HashMap<Digest, load::Load>>,
     takes: Mutex<HashMap<OperationId, take::Take>>,
     notes: notes::Notes,
+    news: news::News,
     /// How long a version stays that is not the newest and that nobody uses.
     keep_for: Duration,
     /// How many are about to use a version.
@@ -79,12 +82,18 @@ impl Images {
             loads: Mutex::default(),
             takes: Mutex::default(),
             notes: notes::Notes::new(data_dir, keep_for),
+            news: news::News::new(data_dir, Ids::system()),
             keep_for,
             pins: Mutex::default(),
             gate: tokio::sync::Mutex::default(),
             untidy: Notify::new(),
         };
         Images { inner: Arc::new(inner) }
+    }
+
+    /// What is to be told of versions that left this node by themselves.
+    pub fn news(&self) -> &news::News {
+        &self.inner.news
     }
 
     /// Everything the engine has.
@@ -118,6 +127,7 @@ impl Images {
         for name in &names {
             self.inner.engine.remove_image(name, false).await?;
         }
+        self.inner.news.let_be(&names.iter().collect::<Vec<_>>()).await;
         self.inner.notes.forget(&names).await;
         Ok(())
     }

@@ -5,9 +5,10 @@
 //! that it is not kept any more, or that it is not the newest and nobody has used it for long. Where no
 //! server answers, everything stays: a node on its own must be able to start again what it ran.
 //!
-//! Nothing is remembered of a decision. Killed in the middle, the next look finds what is left to do; what
-//! is removed too early is fetched again. A run pins the version it is about to use; between the last look
-//! and the removal nobody can pin (`gate`).
+//! Nothing is remembered of a decision but what is to be told of it (`news`). Killed in the middle, the next
+//! look finds what is left to do; what is removed too early is fetched again. One that the engine does not
+//! remove keeps no other from being removed, and is tried again soon. A run pins the version it is about to
+//! use; between the last look and the removal nobody can pin (`gate`).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
@@ -146,7 +147,8 @@ impl Images {
     }
 
     /// Removes what nobody needs. `wanted` is what workloads on this node ask for, `given` what runs that
-    /// live were given, as the engine calls it. False when no server was there to say what is old.
+    /// live were given, as the engine calls it. False when it is worth looking again soon: no server was
+    /// there to say what is old, or the engine did not remove what it was asked to.
     pub async fn tidy(
         &self,
         look: Look,
@@ -156,6 +158,7 @@ impl Images {
         let Look { brought, busy } = look;
         let here = versions(self.inner.engine.images().await?);
         let called: HashSet<&String> = here.iter().map(|it| &it.called).collect();
+        self.inner.news.settle(&called).await;
         let is_gone = |it: &&String| !called.contains(it) && !busy.contains(*it);
         self.inner.notes.forget(brought.keys().filter(is_gone)).await;
         let containers = self.inner.engine.containers().await?;
@@ -172,6 +175,7 @@ impl Images {
         };
         let free: Vec<&Version> = here.iter().filter(is_free).collect();
         let standings = self.standings(&free).await;
+        let mut is_done = !standings.values().any(|standing| *standing == Standing::Unknown);
         for it in &here {
             let Some(used) = brought.get(&it.called).copied() else { continue };
             let case = Case {
@@ -181,35 +185,49 @@ impl Images {
                 idle: now.since(used),
             };
             if let Some(why) = reason_to_go(&case, self.inner.keep_for) {
-                self.drop_version(it, used, why).await?;
+                is_done &= self.drop_version(it, used, why).await?;
             }
         }
-        Ok(!standings.values().any(|standing| *standing == Standing::Unknown))
+        Ok(is_done)
     }
 
-    /// Removes a version, unless somebody began to use it since it was looked at.
+    /// Removes a version, unless somebody began to use it since it was looked at. False when the engine
+    /// does not do it and does not say that it is used.
     async fn drop_version(
         &self,
         it: &Version,
         used: Timestamp,
         why: &'static str,
-    ) -> Result<(), EngineError> {
+    ) -> Result<bool, EngineError> {
         let _gate = self.inner.gate.lock().await;
         let is_untouched = self.inner.notes.all().await.get(&it.called) == Some(&used);
         if !is_untouched || locked(&self.inner.pins).contains_key(&it.called) {
-            return Ok(());
+            return Ok(true);
         }
+        let news = &self.inner.news;
+        news.leaves(&it.called, why, sys::now()).await;
         match self.inner.engine.remove_image(&it.called, false).await {
-            Ok(()) => tracing::info!(image = %it.called, why, "image removed from this node"),
-            Err(EngineError::NotFound(_)) => {}
+            Ok(()) => {
+                tracing::info!(image = %it.called, why, "image removed from this node");
+                news.left().await;
+            }
+            Err(EngineError::NotFound(_)) => news.let_be(&[&it.called]).await,
             Err(EngineError::Conflict(words)) => {
                 tracing::debug!(image = %it.called, words, "image is used and stays");
-                return Ok(());
+                news.let_be(&[&it.called]).await;
+                return Ok(true);
             }
-            Err(e) => return Err(e),
+            Err(e @ (EngineError::Refused(_) | EngineError::Invalid(_))) => {
+                let problem = e.to_string();
+                if news.failed(&problem).await {
+                    tracing::warn!(image = %it.called, why, problem, "image not removed from this node");
+                }
+                return Ok(false);
+            }
+            Err(e @ (EngineError::Away { .. } | EngineError::TimedOut(_))) => return Err(e),
         }
         self.inner.notes.forget([&it.called]).await;
-        Ok(())
+        Ok(true)
     }
 
     /// What the server says, as far as it answers.

@@ -8,6 +8,7 @@ use hostler_proto::v1::{self, agent_message};
 
 use super::talk::Talk;
 use super::{End, Session};
+use crate::supervisor::Opening;
 
 /// Facts younger than this are not collected again for a new session.
 const FACTS_FRESH: Duration = Duration::from_secs(30);
@@ -24,6 +25,26 @@ impl Session {
         let facts = self.looker.look(&self.tasks, &self.clock).await;
         self.facts = Some((now, facts.clone()));
         facts
+    }
+
+    pub(super) fn hello(&self, opening: Opening, facts: &Facts) -> v1::Hello {
+        let told = self.facts_told.as_ref().filter(|_| !self.manner.repeats_facts);
+        let is_known = told.is_some_and(|told| told.is_same_machine(facts));
+        let wish = self.manner.heartbeat_wish.unwrap_or_default().as_millis();
+        v1::Hello {
+            protocol: hostler_proto::PROTOCOL,
+            agent_version: env!("CARGO_PKG_VERSION").to_owned(),
+            boot_id: self.boot_id.clone(),
+            session_epoch: opening.epoch.get(),
+            applied_generation: opening.applied.get(),
+            facts_json: if is_known {
+                String::new()
+            } else {
+                serde_json::to_string(facts).unwrap_or_default()
+            },
+            heartbeat_wish_ms: u32::try_from(wish).unwrap_or(u32::MAX),
+            facts_unchanged: is_known,
+        }
     }
 
     /// Tells of the machine again, when a device of it has failed or works again.

@@ -14,6 +14,7 @@
 mod facts;
 mod link;
 mod manner;
+mod news;
 mod renewal;
 mod reports;
 mod stream;

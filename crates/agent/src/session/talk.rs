@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::FuturesOrdered;
 use hostler_base::{OnError, Tasks, chain};
-use hostler_model::{Facts, Generation, NodeMetrics, WorkloadSpec};
+use hostler_model::{Generation, NodeMetrics, WorkloadSpec};
 use hostler_proto::v1::{self, agent_message, server_message, stream_open};
 use hostler_proto::{ConvertError, parse_assignment};
 use tokio::sync::{mpsc, oneshot};
@@ -19,10 +19,11 @@ use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::Streaming;
 
+use super::news::Answers;
 use super::reports::Sent;
 use super::stream::OpenStream;
 use super::{End, Session, link};
-use crate::supervisor::{Ack, Opening, StatusAck, Supervisor, Taken, Unreadable, Wishes};
+use crate::supervisor::{Ack, StatusAck, Supervisor, Taken, Unreadable, Wishes};
 
 /// How long a connection and a server's first word may take.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -61,13 +62,14 @@ pub(super) struct Talk {
     pub(super) scope: Tasks,
     pub(super) streams: HashMap<u64, OpenStream>,
     pub(super) sent: Sent,
+    image_answers: Answers,
     heard: Duration,
     measured: Option<Duration>,
     pub(super) renewal_asked: Option<Duration>,
     pub(super) renewed: Option<Duration>,
 }
 
-fn message(body: agent_message::Body) -> v1::AgentMessage {
+pub(super) fn message(body: agent_message::Body) -> v1::AgentMessage {
     v1::AgentMessage { body: Some(body) }
 }
 
@@ -91,6 +93,7 @@ impl Session {
             scope: scope.clone(),
             streams: HashMap::new(),
             sent: Sent::default(),
+            image_answers: self.tell_of_images(&scope, outbound.clone()),
             heard: self.clock.instant(),
             measured: None,
             renewal_asked: None,
@@ -170,26 +173,6 @@ impl Session {
         self.remember(welcome, address).await;
         self.runner.blobs().reach().found(address, &self.identity, self.manner);
         Ok(Opened { outbound, inbound, beat })
-    }
-
-    fn hello(&self, opening: Opening, facts: &Facts) -> v1::Hello {
-        let told = self.facts_told.as_ref().filter(|_| !self.manner.repeats_facts);
-        let is_known = told.is_some_and(|told| told.is_same_machine(facts));
-        let wish = self.manner.heartbeat_wish.unwrap_or_default().as_millis();
-        v1::Hello {
-            protocol: hostler_proto::PROTOCOL,
-            agent_version: env!("CARGO_PKG_VERSION").to_owned(),
-            boot_id: self.boot_id.clone(),
-            session_epoch: opening.epoch.get(),
-            applied_generation: opening.applied.get(),
-            facts_json: if is_known {
-                String::new()
-            } else {
-                serde_json::to_string(facts).unwrap_or_default()
-            },
-            heartbeat_wish_ms: u32::try_from(wish).unwrap_or(u32::MAX),
-            facts_unchanged: is_known,
-        }
     }
 
     /// Keeps what the server says of this node's name and of where servers are. The address that works
@@ -302,6 +285,10 @@ impl Session {
                     Some(StatusAck { placement, generation, is_unknown: ack.unknown })
                 });
                 self.forward(talk, Forward::StatusAcks(acks.collect())).await
+            }
+            server_message::Body::ImageNewsAcks(acks) => {
+                talk.image_answers.hear(&acks);
+                Ok(())
             }
             server_message::Body::StreamOpen(open) => {
                 if let Some(stream_open::What::Facts(_)) = open.what {

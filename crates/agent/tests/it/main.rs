@@ -19,6 +19,7 @@ mod exec;
 mod exits;
 mod fake;
 mod hooks;
+mod image_news;
 mod join;
 mod limits;
 mod logs;

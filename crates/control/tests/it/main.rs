@@ -5,6 +5,7 @@
 mod blobs;
 mod gpus;
 mod metered;
+mod node_images;
 mod postgres;
 mod race_rooms;
 mod racing;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use hostler_base::shutdown::{OnError, Tasks};
 use hostler_control::{Attach, Attached, Control, HelloFacts, NodeAsk, NodeLink, OutputReceiver};
-use hostler_model::{Code, Error, Facts, Generation, NodeId, NodeMetrics};
+use hostler_model::{Code, Error, Facts, Generation, ImageNews, NodeId, NodeMetrics};
 use hostler_proto::v1::{self, agent_message::Body as In, server_message::Body as Out};
 use hostler_proto::{PROTOCOL, assignment_to_message, parse_report, parse_status};
 use hostler_trust::PeerCertificate;
@@ -334,6 +334,7 @@ impl Session {
             Some(In::Reports(reports)) => self.report(reports).await?,
             Some(In::StatusReports(reports)) => self.take_statuses(reports).await?,
             Some(In::FactsChanged(changed)) => self.take_facts(&changed.facts_json).await?,
+            Some(In::ImageNews(news)) => self.take_image_news(&news.news_json).await?,
             Some(In::StreamData(data)) => self.link.streams.arrive(data.stream_id, data.frames),
             Some(In::StreamEnd(end)) => self.link.streams.end(end),
             Some(In::RenewRequest(request)) => {
@@ -406,6 +407,26 @@ impl Session {
                     })
                     .collect();
                 self.send(Out::StatusAcks(v1::StatusAcks { acks })).await;
+                Ok(())
+            }
+            Err(error) => Err(self.not_stored(&error).await),
+        }
+    }
+
+    async fn take_image_news(&self, told: &[String]) -> Result<(), &'static str> {
+        let mut news: Vec<ImageNews> = Vec::with_capacity(told.len());
+        for text in told {
+            match serde_json::from_str(text) {
+                Ok(one) => news.push(one),
+                Err(error) => {
+                    tracing::warn!(node = %self.attached.node_name, %error, "unreadable news of an image")
+                }
+            }
+        }
+        match self.control.node_image_news(self.attached.node_id, &news).await {
+            Ok(ids) => {
+                let ids = ids.iter().map(ToString::to_string).collect();
+                self.send(Out::ImageNewsAcks(v1::ImageNewsAcks { ids })).await;
                 Ok(())
             }
             Err(error) => Err(self.not_stored(&error).await),

@@ -98,6 +98,7 @@ async fn scrape(app: &App) -> Result<String, Error> {
         placements: control.placement_counts().await?,
         sessions: control.sessions() as u64,
         events_head: control.event_head().await?,
+        images_tidied: control.images_tidied(),
     }))
 }
 

@@ -48,6 +48,16 @@ impl World<'_> {
         let _gone = shared.ask(shared.engine.remove_image(&format!("{from}:1"), true));
     }
 
+    /// What was told of images that left the node by themselves, oldest first.
+    fn left(&self) -> Vec<String> {
+        let told = self.cli.json(&["event", "ls", "--kind", "node.image-removed"]);
+        let told = told["items"].as_array().unwrap().clone();
+        let mut told: Vec<_> =
+            told.iter().map(|it| (it["sequence"].as_u64(), it.clone())).collect();
+        told.sort_by_key(|(sequence, _)| *sequence);
+        told.into_iter().map(|(_, it)| it["message"].as_str().unwrap().to_owned()).collect()
+    }
+
     fn brought(&self) -> usize {
         self.agent.process.log().matches("image brought here").count()
     }
@@ -307,6 +317,13 @@ fn versions_that_nobody_needs_leave_a_node_and_nothing_else_does() {
     world.cli.ok(&["image", "rm", "box", "--yes"]);
     until("the third version leaves", || (!world.keeps("hostler://box:3")).then_some(()));
     assert!(world.keeps("hostler://other:1"), "this agent did not bring it");
+    let told = until("all of it was told", || Some(world.left()).filter(|told| told.len() >= 3));
+    let expected = [
+        "image hostler://box:2 removed: there is a newer one",
+        "image hostler://box:1 removed: there is a newer one",
+        "image hostler://box:3 removed: it is not kept any more",
+    ];
+    assert_eq!(told, expected);
     world.docker.nothing_is_left();
 }
 
