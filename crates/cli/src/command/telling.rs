@@ -123,7 +123,10 @@ mod tests {
 
     use super::*;
 
-    fn why(nodes: &[(&str, &[&str])]) -> Explanation {
+    /// Nodes with their reasons.
+    type Nodes<'a> = &'a [(&'a str, &'a [&'a str])];
+
+    fn why(nodes: Nodes<'_>) -> Explanation {
         let explained = nodes.iter().map(|(name, reasons)| NodeExplanation {
             node: name.parse().unwrap(),
             is_fitting: false,
@@ -142,7 +145,7 @@ mod tests {
     #[test]
     fn one_node_is_told_of_and_many_are_pointed_to() {
         let many = "no node fits; `hostler explain job` says why for each";
-        let cases: [(&[(&str, &[&str])], &str); 4] = [
+        let cases: [(Nodes<'_>, &str); 4] = [
             (&[], "no node fits"),
             (&[("a", &["too small", "cordoned"])], "no node fits: too small; cordoned"),
             (&[("a", &[])], many),
