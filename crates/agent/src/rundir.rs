@@ -223,11 +223,12 @@ impl RunDir {
         }
     }
 
-    /// A file that is to be seen later, and whole.
+    /// A file that is to be seen later, and whole. What lies under its temporary name is written over.
     pub fn begin<'a>(&'a self, name: &'a str) -> io::Result<Begun<'a>> {
         let temporary = temporary(name);
-        let file = open_empty(&self.0, &temporary)?;
-        Ok(Begun { dir: self, name, temporary, file })
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let fd = rustix::fs::openat(&self.0, &temporary, flags, Mode::RUSR | Mode::WUSR)?;
+        Ok(Begun { dir: self, name, temporary, file: File::from(fd) })
     }
 
     /// Makes a file written by [`RunDir::write`] survive a power cut.
@@ -259,6 +260,10 @@ impl Begun<'_> {
     /// Writes it and gives it its name. Allocates nothing.
     pub fn appear(&self, bytes: &[u8]) -> io::Result<()> {
         (&self.file).write_all(bytes)?;
+        let length = bytes.len() as u64;
+        if u64::try_from(rustix::fs::fstat(&self.file)?.st_size) != Ok(length) {
+            rustix::fs::ftruncate(&self.file, length)?;
+        }
         Ok(rustix::fs::renameat(self.dir, self.temporary.as_str(), self.dir, self.name)?)
     }
 }

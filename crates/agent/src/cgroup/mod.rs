@@ -17,11 +17,15 @@
 //! Commands beside the program (hooks, exec) get a cgroup inside the run's, with no controllers of its
 //! own: it is there only to end exactly what such a command has started.
 //!
+//! Making a cgroup and removing it costs more than a short run needs otherwise, so a shim that goes on with
+//! another run keeps the one that it has, under its first name, for runs with the same limits (`again`).
+//!
 //! A service manager that starts the agent anew may take controllers away from what it delegated, and
 //! the limits with them; [`renew`] writes them again when a run is found alive. A crash leaves at worst
 //! empty directories, which [`end`] and [`sweep`] clear on recovery; what is left of runs that nobody
 //! knows any more goes when an executor starts.
 
+mod again;
 mod bound;
 mod cpuset;
 mod find;
@@ -39,6 +43,7 @@ use crate::wire::{Binding, Bounds};
 use crate::{proc, sys};
 use bound::{Bound, Version};
 
+use again::Since;
 pub use cpuset::renew as renew_binding;
 
 const PARENT: &str = "hostler";
@@ -90,7 +95,8 @@ impl Root {
     pub fn make(&self, run_id: RunId, bounds: &Bounds, binding: &Binding) -> Confinement {
         let name = run_id.to_string();
         let group = self.unified.as_ref().and_then(|unified| unified.parent.make_in(&name).ok());
-        let mut made = Confinement { group, ..Confinement::default() };
+        let mut made =
+            Confinement { group, bounds: *bounds, since: Since::now(), ..Confinement::default() };
         self.bind(binding, &name, &mut made);
         for bound in bound::bounds(bounds) {
             if let Err(why) = self.put_in_force(&bound, &name, &mut made) {
@@ -139,6 +145,8 @@ pub struct Confinement {
     /// Limits that are not in force, in words.
     pub unenforced: Vec<String>,
     pub is_memory_by_rlimit: bool,
+    bounds: Bounds,
+    since: Since,
 }
 
 impl Confinement {

@@ -11,7 +11,7 @@ use super::attend::Attendant;
 use super::{PauseError, Runner, Shared, blocking, settle};
 use crate::container::{self, Engine, EngineError, Plan, PullProgress};
 use crate::images::{Images, LoadFailure, LoadState, Unresolved, engine_name};
-use crate::rundir::RunDir;
+use crate::rundir::{self, RunDir};
 use crate::sys;
 use crate::wire::Command;
 
@@ -217,11 +217,22 @@ impl Runner {
             return Ok(self.engine().pause(run_id, is_paused).await?);
         }
         let group = record.cgroup.ok_or(PauseError::NoFreezer(run_id))?;
-        let frozen = blocking(move || freeze(Path::new(&group), is_paused)).await;
-        frozen.map_err(|e| match e.kind() {
-            io::ErrorKind::NotFound => PauseError::NoFreezer(run_id),
-            _ => PauseError::Io(e),
-        })
+        let path = self.run_dir(run_id);
+        let freeze = move || {
+            freeze(Path::new(&group), is_paused)?;
+            // Its cgroup may be the next run's by now.
+            let is_over = has_ended(&path);
+            if is_over && is_paused {
+                freeze(Path::new(&group), false)?;
+            }
+            Ok(is_over)
+        };
+        match blocking(freeze).await {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(PauseError::NotRunning(run_id)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Err(PauseError::NoFreezer(run_id)),
+            Err(e) => Err(PauseError::Io(e)),
+        }
     }
 
     /// Lets a frozen run go on, so that it can hear that it is to end.
@@ -230,7 +241,9 @@ impl Runner {
         let thaw = move || {
             let Some(record) = settle::record_at(&path)? else { return Ok(()) };
             match record.cgroup.filter(|_| !record.is_container) {
-                Some(group) if is_frozen(Path::new(&group)) => freeze(Path::new(&group), false),
+                Some(group) if is_frozen(Path::new(&group)) && !has_ended(&path) => {
+                    freeze(Path::new(&group), false)
+                }
                 _ => Ok(()),
             }
         };
@@ -238,6 +251,11 @@ impl Runner {
             tracing::debug!(run = %run_id, %error, "run not thawed");
         }
     }
+}
+
+/// Whether a run has ended, or is even forgotten.
+fn has_ended(path: &Path) -> bool {
+    RunDir::open_path(path).map_or(true, |dir| dir.has(rundir::EXIT))
 }
 
 const FREEZER: &str = "cgroup.freeze";

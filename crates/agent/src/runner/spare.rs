@@ -3,8 +3,9 @@
 //! Short runs come and go by the thousand, and on common file systems making and removing files is
 //! by far the most expensive part of one: ext4 will not give out a freed inode again for minutes and
 //! searches past all of them. So [`Spares::retire`] does not delete the directory of a run but empties
-//! it, and [`Spares::take`] gives it to a later one. Its files are truncated and lie under the
-//! temporary names that `RunDir::write` uses, where their presence means nothing.
+//! it, and [`Spares::take`] gives it to a later one. Its files lie under the temporary names that
+//! `RunDir::write` uses, where their presence means nothing; what may be confidential in them, which is
+//! what was to be run and what it said, is cut off.
 //!
 //! A directory leaves `runs/<run id>` in one rename, before anything in it is touched: a crash never
 //! leaves a run half forgotten. What is found under a spare's name at the next start is deleted.
@@ -79,7 +80,12 @@ fn empty(path: &Path, dir: &RunDir) -> io::Result<()> {
                 clear(dir, name)?;
                 continue;
             }
-            rundir::STARTED | rundir::EXIT => rundir::temporary(name),
+            // Nobody's secrets, and written over by the next.
+            rundir::STARTED | rundir::EXIT => {
+                let kept = rundir::temporary(name);
+                rustix::fs::renameat(dir, name, dir, kept.as_str())?;
+                continue;
+            }
             _ if name == output::FIRST => rundir::temporary(output::FIRST),
             _ => {
                 dir.remove(name);

@@ -67,7 +67,7 @@ impl Shim {
         let is_vanished = outcome.as_ref().is_some_and(|outcome| outcome.is_vanished);
         self.run_post_stop(ended);
         self.output.finish(&self.run);
-        let is_in_order = left == 0 && self.is_in_order(ended);
+        let is_in_order = left == 0 && !had_oom_kill && self.is_in_order(ended);
 
         let has_failed = ended.code != Some(0);
         let reason = match (&self.failure, self.cause) {
@@ -125,7 +125,12 @@ impl Shim {
 
     /// Tells the exit, and is free for another run when there is an agent that can use it.
     fn rest(mut self, exit: Vec<u8>) -> Option<Rest> {
-        self.confinement.remove();
+        let confinement = std::mem::take(&mut self.confinement);
+        if confinement.may_serve_again() {
+            self.home.kept = Some(confinement);
+        } else {
+            confinement.remove();
+        }
         let hold = idle::hold(&self.home);
         let Some((hold, agent)) = hold.and_then(|hold| Some((hold, self.links.take_only()?)))
         else {

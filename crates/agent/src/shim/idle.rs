@@ -5,7 +5,8 @@
 //! order" means that nothing can be left of the run: the program ended by itself, nothing was left
 //! behind, nothing else was ever run beside it, its output is at its end, its exit is written, the shim
 //! was not bound to processors for it, and the agent that ordered it was there from the beginning. What
-//! the next run gets is what a newborn shim would give it: everything that belongs to a run is made anew.
+//! the next run gets is what a newborn shim would give it: everything that belongs to a run is made anew, but
+//! for a cgroup that is as good as new (`cgroup::again`).
 //!
 //! *Nobody waits in vain.* The agent closes the link when it has no use for the shim, and when it dies;
 //! the shim is gone then. It does not wait for long in any case.

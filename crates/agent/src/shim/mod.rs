@@ -79,6 +79,29 @@ struct Home {
     stack: Stack,
     /// Becomes readable when a child changes state.
     children: OwnedFd,
+    /// That of the run before, with nothing in it.
+    kept: Option<Confinement>,
+}
+
+impl Home {
+    /// What the next run is confined to.
+    fn confine(&mut self, order: &StartOrder) -> Confinement {
+        if let Some(kept) = self.kept.take() {
+            if kept.suits(&order.bounds, &order.binding) {
+                return kept;
+            }
+            kept.remove();
+        }
+        let mut made = self.cgroups.make(order.run_id, &order.bounds, &order.binding);
+        made.unenforced.extend(bind::bind(&order.binding));
+        made
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        self.kept.iter().for_each(Confinement::remove);
+    }
 }
 
 struct Shim {
@@ -136,9 +159,10 @@ enum Refusal {
 /// The whole life of a shim.
 pub fn live(seat: Seat, order: StartOrder, agent: OwnedFd) {
     let Seat { token, lock, runs, cgroups, boot_id } = seat;
-    let home = settle_in()
-        .and_then(|children| Ok((children, Stack::new()?)))
-        .map(|(children, stack)| Home { token, runs, cgroups, boot_id, stack, children });
+    let home =
+        settle_in().and_then(|children| Ok((children, Stack::new()?))).map(|(children, stack)| {
+            Home { token, runs, cgroups, boot_id, stack, children, kept: None }
+        });
     let mut next = match home {
         Ok(home) => Some(Turn { home, order, agent, hold: lock }),
         Err(e) => return refuse(&agent, &format!("the shim cannot be set up: {e}")),
@@ -225,8 +249,7 @@ fn begin(mut home: Home, order: StartOrder, hold: OwnedFd) -> Result<Shim, Refus
     }
     drop(hold);
 
-    let mut confinement = home.cgroups.make(order.run_id, &order.bounds, &order.binding);
-    confinement.unenforced.extend(bind::bind(&order.binding));
+    let confinement = home.confine(&order);
     let born = match give_birth(&mut home, &order, &run, &confinement) {
         Ok(born) => born,
         Err(e) => {
