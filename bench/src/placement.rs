@@ -68,18 +68,23 @@ fn run() -> anyhow::Result<Section> {
 /// The same at every size, with what each task costs.
 fn growth(mix: Mix, section: &mut Section) -> anyhow::Result<()> {
     let what = mix.words();
-    let mut each: Vec<f64> = Vec::new();
+    let mut each: Vec<(f64, f64)> = Vec::new();
     for (tasks, nodes) in SIZES {
         let scene = scene(tasks, nodes, mix)?;
         let median = quantile(&passes(&scene, 5, mix)?.processor, 0.5);
-        each.push(median * 1000.0 / tasks as f64);
-        let value = format!("{median:.1} ms, {:.2} us", median * 1000.0 / tasks as f64);
-        section.note(format!("{what}: {tasks} tasks, {nodes} nodes: a pass, a task"), value);
+        let micros = median * 1000.0 / tasks as f64;
+        let looks = place(&mut scene.clone()).looks as f64 / tasks as f64;
+        each.push((micros, looks));
+        let value = format!("{median:.1} ms, {micros:.2} us, {looks:.1}");
+        section.note(
+            format!("{what}: {tasks} tasks, {nodes} nodes: a pass, a task, nodes looked at for it"),
+            value,
+        );
     }
     if let [_, from, .., to] = each.as_slice() {
-        let value = format!("{:.1} times", to / from);
+        let value = format!("{:.1} times, {:.1} times", to.0 / from.0, to.1 / from.1);
         section.note(
-            format!("{what}: what a task costs at ten times the size (1 is linear, 10 is tasks times nodes)"),
+            format!("{what}: what a task costs at ten times the size, in time and in nodes looked at (1 is linear, 10 is tasks times nodes)"),
             value,
         );
     }

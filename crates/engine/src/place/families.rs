@@ -71,6 +71,21 @@ impl Families {
         spread.counts.get(&zone).copied().unwrap_or(0).into()
     }
 
+    /// The zone of a node; none where every node is one.
+    pub fn zone(&self, id: u32, at: u32) -> Option<u32> {
+        let zones = &self.zones[self.spreads[id as usize].zones];
+        zones.over.is_some().then(|| zones.zone_of[at as usize])
+    }
+
+    /// How many of it are in a zone; none where every node is one.
+    pub fn zone_count(&self, id: u32, zone: u32) -> u64 {
+        let spread = &self.spreads[id as usize];
+        match self.zones[spread.zones].over {
+            Some(_) => spread.counts.get(&zone).copied().unwrap_or(0).into(),
+            None => 0,
+        }
+    }
+
     /// The fewest of it that are in any zone with an open node.
     pub fn least(&self, id: u32) -> u64 {
         let spread = &self.spreads[id as usize];

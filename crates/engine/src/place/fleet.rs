@@ -1,8 +1,9 @@
 //! The nodes during a pass: what is free of each as plain numbers, in the orders that strategies want.
 //!
 //! Nodes are addressed by their position; they are sorted by name, so the lower position wins a tie.
-//! Only open nodes are in the orders. An order is made when the first request asks for it and kept up
-//! to date with every decision: the best node is then a few steps away, however many there are.
+//! Only open nodes are in the orders. An order is made when the first request asks for it, of all open
+//! nodes or of those where something with a tag is. How good a node is for the strategies that are asked
+//! for is worked out with every decision; an order takes note of it when it is walked through.
 
 use hostler_model::{NodeId, ProjectId, Reservation, Strategy};
 
@@ -10,8 +11,8 @@ use super::families::Families;
 use super::grade::{Grade, grade};
 use super::hash::{ByWord, HashMap};
 use super::hold::HoldState;
-use super::offer::{Counts, NodeOffer, count_one};
-use super::order::{Block, Key, Moved, Order, Reach, Room};
+use super::offer::{NodeOffer, count_one};
+use super::order::{Key, Move, Now, Order, Reach, Room};
 use super::{Kept, Settings, Shape};
 
 pub(super) struct Fleet<'s> {
@@ -25,6 +26,8 @@ pub(super) struct Fleet<'s> {
     given: Vec<u64>,
     /// Every node that was given something, in order.
     pub touched: Vec<u32>,
+    /// What became better by being given something, under the strategy where that is so.
+    moves: Vec<Move>,
     sequence: i64,
     families: Families,
     /// Open nodes by the tags of what is there; made when somebody has to know.
@@ -73,6 +76,7 @@ impl<'s> Fleet<'s> {
             nodes,
             ranks: Vec::new(),
             touched: Vec::new(),
+            moves: Vec::new(),
             sequence,
             families: Families::default(),
             tagged: None,
@@ -124,40 +128,80 @@ impl<'s> Fleet<'s> {
         u32::try_from(at).ok()
     }
 
-    /// Makes sure that there is an order for the strategy.
-    pub fn order(&mut self, strategy: Strategy, among: Among<'_>) {
-        let strategy = ordered_as(strategy);
-        if !self.ranks.iter().any(|rank| rank.strategy == strategy) {
-            let everywhere = 0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
-            let keys: Vec<Key> = everywhere.map(|at| self.key(strategy, at)).collect();
-            let order = Order::of(&keys, &self.open, &self.free);
-            self.ranks.push(Rank { strategy, keys, order });
+    /// Open nodes in the order of a strategy, for as long as somebody walks through it.
+    pub fn lend(&mut self, strategy: Strategy, among: Among<'_>) -> Order {
+        self.rank(strategy);
+        self.gather(strategy, among);
+        let mut order = self.slot(strategy, among).map(std::mem::take).unwrap_or_default();
+        self.bring_up_to_date(strategy, &mut order);
+        order
+    }
+
+    pub fn give_back(&mut self, strategy: Strategy, among: Among<'_>, order: Order) {
+        if let Some(slot) = self.slot(strategy, among) {
+            *slot = order;
         }
+    }
+
+    /// These nodes in an order of their own.
+    pub fn order(&mut self, strategy: Strategy, places: &[u32]) -> Order {
+        self.rank(strategy);
+        Order::of(places, self.moves.len(), self.now(strategy))
+    }
+
+    pub fn bring_up_to_date(&self, strategy: Strategy, order: &mut Order) {
+        if improves(strategy) {
+            order.follow(&self.moves, &self.free);
+        }
+    }
+
+    /// How good all nodes are for a strategy, and what is free of them.
+    pub fn now(&self, strategy: Strategy) -> Now<'_> {
+        let strategy = ordered_as(strategy);
+        let rank = self.ranks.iter().find(|rank| rank.strategy == strategy);
+        Now { keys: rank.map_or(&[], |rank| &rank.keys), free: &self.free }
+    }
+
+    /// Makes sure that it is known how good nodes are for a strategy.
+    fn rank(&mut self, strategy: Strategy) {
+        let strategy = ordered_as(strategy);
+        if self.ranks.iter().any(|rank| rank.strategy == strategy) {
+            return;
+        }
+        let everywhere = 0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        let keys: Vec<Key> = everywhere.map(|at| self.key(strategy, at)).collect();
+        let now = Now { keys: &keys, free: &self.free };
+        let order = Order::of(&self.open, self.moves.len(), now);
+        self.ranks.push(Rank { strategy, keys, order });
+    }
+
+    /// Makes sure that nodes with a tag are in an order.
+    fn gather(&mut self, strategy: Strategy, among: Among<'_>) {
         let Some((project, tag)) = among else { return };
+        let (strategy, followed) = (ordered_as(strategy), self.moves.len());
         let Fleet { nodes, open, free, ranks, tagged, .. } = self;
         let tagged = tagged.get_or_insert_with(|| by_tag(nodes, open));
         let words = tagged.get_mut(&project);
         let Some(tagged) = words.and_then(|words| words.get_mut(tag)) else { return };
         let rank = ranks.iter().find(|rank| rank.strategy == strategy);
         if let Some(rank) = rank.filter(|_| tagged.order(strategy).is_none()) {
-            let order = Order::of(&rank.keys, &tagged.places, free);
-            tagged.orders.push((strategy, order));
+            let now = Now { keys: &rank.keys, free };
+            tagged.orders.push((strategy, Order::of(&tagged.places, followed, now)));
         }
     }
 
-    /// Open nodes, best first; of an order that was made before.
-    pub fn blocks(&self, strategy: Strategy, among: Among<'_>) -> &[Block] {
+    fn slot(&mut self, strategy: Strategy, among: Among<'_>) -> Option<&mut Order> {
         let strategy = ordered_as(strategy);
-        let order = match among {
+        match among {
             None => {
-                self.ranks.iter().find(|rank| rank.strategy == strategy).map(|rank| &rank.order)
+                let rank = self.ranks.iter_mut().find(|rank| rank.strategy == strategy);
+                rank.map(|rank| &mut rank.order)
             }
             Some((project, tag)) => {
-                let words = self.tagged.as_ref().and_then(|tagged| tagged.get(&project));
-                words.and_then(|words| words.get(tag)?.order(strategy))
+                let words = self.tagged.as_mut().and_then(|tagged| tagged.get_mut(&project));
+                words.and_then(|words| words.get_mut(tag)?.order(strategy))
             }
-        };
-        order.map_or(&[], Order::blocks)
+        }
     }
 
     /// How good a node is for a strategy; `spread` has counts of its own.
@@ -181,8 +225,18 @@ impl<'s> Fleet<'s> {
         self.families.id(shape, self.nodes, &self.open)
     }
 
-    pub fn spread_key(&self, id: u32, at: u32) -> Key {
-        key(self.families.count(id, at), self.node(at).runs)
+    /// The zone of a node, and how good it is within that.
+    pub fn spread_key(&self, id: u32, at: u32) -> (u32, Key) {
+        let runs = self.node(at).runs;
+        match self.families.zone(id, at) {
+            Some(zone) => (zone, key(0, runs)),
+            None => (0, key(self.families.count(id, at), runs)),
+        }
+    }
+
+    /// How many of a family are in a zone; without zones it is a matter of each node.
+    pub fn zone_count(&self, id: u32, zone: u32) -> u64 {
+        self.families.zone_count(id, zone)
     }
 
     /// How many of a family are where a node is.
@@ -214,18 +268,15 @@ impl<'s> Fleet<'s> {
         if self.families.add(shape, at) {
             count_one(&mut node.families, shape.project, &shape.family);
         }
-        let before = std::mem::replace(&mut self.free[here], Room::free(node));
+        self.free[here] = Room::free(node);
         self.given[here] += u64::from(reservation.cores.millis());
         self.touched.push(at);
         for i in 0..self.ranks.len() {
-            let to = self.key(self.ranks[i].strategy, at);
-            let Fleet { ranks, tagged, nodes, free, .. } = self;
-            let rank = &mut ranks[i];
-            let from = std::mem::replace(&mut rank.keys[here], to);
-            let moved = Moved { at, from, to, before };
-            rank.order.follow(&moved, free);
-            if let Some(tagged) = tagged {
-                follow_tags(tagged, &nodes[here].tags, rank.strategy, &moved, free);
+            let strategy = self.ranks[i].strategy;
+            let to = self.key(strategy, at);
+            let from = std::mem::replace(&mut self.ranks[i].keys[here], to);
+            if improves(strategy) {
+                self.moves.push(Move { at, from, to });
             }
         }
     }
@@ -250,26 +301,8 @@ impl<'s> Fleet<'s> {
 }
 
 impl Tagged {
-    fn order(&self, strategy: Strategy) -> Option<&Order> {
-        self.orders.iter().find(|(known, _)| *known == strategy).map(|(_, order)| order)
-    }
-}
-
-/// Puts a node to its new place in the orders that it is in because of what is tagged there.
-fn follow_tags(
-    tagged: &mut ByWord<Tagged>,
-    here: &Counts,
-    strategy: Strategy,
-    moved: &Moved,
-    free: &[Room],
-) {
-    for (project, words) in here {
-        let Some(known) = tagged.get_mut(project) else { continue };
-        for (word, _) in words.iter().filter(|(_, count)| **count > 0) {
-            let orders = known.get_mut(word).into_iter().flat_map(|tagged| &mut tagged.orders);
-            let wanted = orders.filter(|(ordered, _)| *ordered == strategy);
-            wanted.for_each(|(_, order)| order.follow(moved, free));
-        }
+    fn order(&mut self, strategy: Strategy) -> Option<&mut Order> {
+        self.orders.iter_mut().find(|(known, _)| *known == strategy).map(|(_, order)| order)
     }
 }
 
@@ -308,10 +341,15 @@ const FULL: u64 = (1 << 33) - 1;
 
 /// A fraction as a number that compares; nothing of nothing is full.
 fn ratio(part: u64, whole: u64) -> u64 {
-    let parts = u128::from(part) << 32;
-    parts
-        .checked_div(whole.into())
-        .map_or(FULL, |ratio| u64::try_from(ratio).unwrap_or(FULL).min(FULL))
+    if whole == 0 {
+        return FULL;
+    }
+    match u32::try_from(part) {
+        Ok(part) => ((u64::from(part) << 32) / whole).min(FULL),
+        Err(_) => {
+            u64::try_from((u128::from(part) << 32) / u128::from(whole)).unwrap_or(FULL).min(FULL)
+        }
+    }
 }
 
 fn used_share(node: &NodeOffer) -> u64 {

@@ -6,7 +6,7 @@
 //!    of arrays are hard.
 //! 2. *Fit* (`rules`, `devices`, `offer`): a node fits when nothing speaks against it. What speaks
 //!    against it can be said in words (`reason`), and what a task gets is named down to the core.
-//! 3. *Choice* (`fleet`, `order`, `need`): among the nodes that fit, the one with the most preferences
+//! 3. *Choice* (`fleet`, `order`, `need`, `circle`, `ranking`): among the nodes that fit, the one with the most preferences
 //!    met, then the nearest to the place that is asked for, then the best by the task's strategy, then the
 //!    first by name.
 //! 4. *Large work* (`hold`): what has waited long is kept a node free, which small work may use only
@@ -23,6 +23,7 @@
 //! after a bounded number of runs has ended; the same scene always gives the same plan.
 
 mod ask;
+mod circle;
 mod devices;
 mod explain;
 mod families;
@@ -37,6 +38,7 @@ mod order;
 mod pass;
 mod preempt;
 mod queue;
+mod ranking;
 mod reason;
 mod rules;
 
@@ -61,6 +63,8 @@ pub struct Plan {
     pub preempt: Vec<Preemption>,
     /// Nodes that are kept for somebody; nothing has to be done about them.
     pub holds: Vec<Hold>,
+    /// How many nodes, and blocks of nodes, were looked at: what the decisions cost on any machine.
+    pub looks: usize,
 }
 
 /// A task goes to a node.

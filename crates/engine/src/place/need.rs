@@ -11,26 +11,25 @@
 //! Only `together` gets easier with time; of needs with it nothing is remembered.
 //!
 //! Most needs walk the fleet's shared order from its best node, past whole blocks of nodes that have
-//! not enough. One that has to pass by too many gets a ranking of its own. A ranking is a
-//! heap whose entries are looked at again when they come up: under most strategies a node only gets
-//! worse by being given something, so that an old entry is never too pessimistic. Under `bin-pack` it
-//! gets better; there every node that was given something is entered anew.
+//! not enough. Where rules or grades let them pass by too many, needs with the same ones get a *circle*:
+//! the nodes that match, those of each grade in an order of their own. A need that passes by too many even
+//! so gets a ranking for itself. Both are made only once as many were passed by as making them looks at.
 
-use std::cmp::Reverse;
-use std::collections::binary_heap::PeekMut;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use hostler_model::{
     Bytes, Constraint, GpuShareSize, Labels, Name, NumaRequest, ProjectId, Resources, Span,
     Strategy, Timestamp,
 };
 
+use super::circle::{CircleKey, Circles};
 use super::devices::{has_devices, is_particular};
 use super::fleet::{Among, Bits, Fleet, improves};
 use super::frontier::Frontier;
 use super::grade::{Grade, Grades};
 use super::hash::HashMap;
-use super::order::{Key, Room};
+use super::order::{Cursor, Key, Order, Room};
+use super::ranking::{Entry, Ranking};
 use super::{Settings, Shape, hold, rules};
 
 #[derive(PartialEq, Eq, Hash)]
@@ -105,15 +104,32 @@ pub(super) struct Need<'s> {
     was_refused: bool,
     dropped: Bits,
     passed_by: usize,
+    /// None where all nodes are the same to it.
+    circle: Option<u32>,
     ranking: Option<Ranking>,
 }
 
-type Entry = (Grade, Key, u32);
+/// What was worth the most so far to somebody who looks for nodes.
+struct Walk {
+    id: u32,
+    wanted: usize,
+    best: Vec<(Worth, u32)>,
+    looks: usize,
+    dropped: Bits,
+}
 
-struct Ranking {
-    heap: BinaryHeap<Reverse<Entry>>,
-    /// How many of the fleet's decisions it has seen.
-    seen: usize,
+/// What comes before a strategy's order: its grade, then how many of the family are there.
+type Worth = (Grade, u64);
+
+impl Walk {
+    fn passed_by(&self) -> usize {
+        self.looks.saturating_sub(self.best.len())
+    }
+
+    /// Whether nothing that is worth no more than this can be better.
+    fn is_done(&self, least: Worth) -> bool {
+        self.best.len() == self.wanted && self.best.last().is_some_and(|(worst, _)| *worst <= least)
+    }
 }
 
 impl Need<'_> {
@@ -133,12 +149,15 @@ pub(super) struct Needs<'s> {
     rules: Vec<RuleSet>,
     rules_ids: HashMap<RulesKey<'s>, u32>,
     grades: Grades<'s>,
+    circles: Circles,
     need_ids: HashMap<NeedKey<'s>, u32>,
     group_ids: HashMap<GroupKey<'s>, u32>,
     full: Frontier,
     /// As `full`, where somebody's hold was in the way.
     kept: Frontier,
     is_refused: bool,
+    /// How many nodes, and blocks of them, were looked at.
+    pub looks: usize,
     turn: hold::Turn,
 }
 
@@ -149,11 +168,13 @@ impl<'s> Needs<'s> {
             rules: Vec::new(),
             rules_ids: HashMap::default(),
             grades: Grades::default(),
+            circles: Circles::default(),
             need_ids: HashMap::default(),
             group_ids: HashMap::default(),
             full: Frontier::default(),
             kept: Frontier::default(),
             is_refused: false,
+            looks: 0,
             turn: hold::Turn { now, priority: i32::MAX },
         }
     }
@@ -201,6 +222,10 @@ impl<'s> Needs<'s> {
             let gpus = (gpus.share, gpus.ids.as_slice(), gpus.model.as_deref(), gpus.memory);
             let (exclusive, numa) = (resources.exclusive, resources.numa);
             let group = intern(&mut self.group_ids, GroupKey { rules, exclusive, numa, gpus });
+            let has_rules = !wanted.selector.is_empty() || !wanted.constraints.is_empty();
+            let is_choosy = has_rules || shape.needs_engine || grades.is_some();
+            let key = CircleKey { rules, grades, strategy };
+            let circle = is_choosy.then(|| self.circles.id(key));
             self.all.push(Need {
                 shape,
                 rules,
@@ -217,6 +242,7 @@ impl<'s> Needs<'s> {
                 was_refused: false,
                 dropped: Bits::default(),
                 passed_by: 0,
+                circle,
                 ranking: None,
             });
         }
@@ -259,10 +285,13 @@ impl<'s> Needs<'s> {
     /// As `find`, where something has to be there already: the best beside each of those.
     fn find_beside(&mut self, id: u32, wanted: usize, fleet: &mut Fleet<'s>) -> Option<Vec<u32>> {
         let Shape { project, rules, .. } = self.get(id).shape;
-        let mut found: Vec<Entry> = Vec::new();
+        let mut found: Vec<(Worth, Key, u32)> = Vec::new();
         for tag in &rules.together {
             let nodes = self.walk(id, wanted, Some((*project, tag)), fleet);
-            found.extend(nodes.into_iter().map(|at| self.entry(id, at, fleet)));
+            let now = fleet.now(self.get(id).strategy);
+            let keys =
+                nodes.into_iter().map(|at| (self.worth(id, at, fleet), now.keys[at as usize], at));
+            found.extend(keys);
         }
         found.sort_unstable();
         found.dedup();
@@ -276,17 +305,14 @@ impl<'s> Needs<'s> {
             let at = fleet.named(name)?;
             return (fleet.is_open(at) && self.fits(id, at, fleet)).then_some(at);
         }
-        if need.passed_by <= 4 * fleet.open.len() {
-            return self.walk(id, 1, None, fleet).first().copied();
+        match need.passed_by <= 4 * fleet.open.len() {
+            true => self.walk(id, 1, None, fleet).first().copied(),
+            false => self.top(id, fleet),
         }
-        if need.users < 2 {
-            return self.best(id, fleet, fleet.open.iter().copied());
-        }
-        self.top(id, fleet)
     }
 
-    /// Goes through one of the fleet's orders until there are so many that none can be better; fewer
-    /// where there are not enough.
+    /// Goes through one of the fleet's orders, or through the circle, until there are so many that none
+    /// can be better; fewer where there are not enough.
     fn walk(
         &mut self,
         id: u32,
@@ -295,56 +321,96 @@ impl<'s> Needs<'s> {
         fleet: &mut Fleet<'s>,
     ) -> Vec<u32> {
         let need = &mut self.all[id as usize];
+        let strategy = need.strategy;
+        let circle = need.circle.filter(|_| among.is_none());
         let mut dropped = std::mem::take(&mut need.dropped);
         let is_used_again = need.users > 1 && need.passed_by > 0 && !need.waits_for_tags();
         if is_used_again && dropped.is_unset() {
             dropped = Bits::new(fleet.nodes.len());
         }
-        let (strategy, asked) = (need.strategy, need.asked);
-        fleet.order(strategy, among);
-        let least = self.least_worth(id, fleet);
-        let mut looks = 0;
-        let mut best: Vec<((Grade, u64), u32)> = Vec::new();
-        'walk: for block in fleet.blocks(strategy, among) {
-            if !block.covers(&asked) {
-                looks += 1;
-                continue;
+        let mut walk = Walk { id, wanted, best: Vec::new(), looks: 0, dropped };
+        let (grade, count) = self.least_worth(id, fleet);
+        let parts = circle.and_then(|circle| Some((circle, self.circles.lend(circle)?)));
+        if let Some((circle, mut parts)) = parts {
+            for (grade, order) in &mut parts {
+                if walk.is_done((*grade, count)) {
+                    break;
+                }
+                fleet.bring_up_to_date(strategy, order);
+                self.walk_through(order, &mut walk, (*grade, count), fleet);
             }
-            for at in block.positions() {
-                looks += 1;
-                let worth = self.worth(id, at, fleet);
-                let is_enough = best.len() == wanted;
-                let is_better = best.last().is_none_or(|(worst, _)| worth < *worst);
-                if dropped.has(at) || is_enough && !is_better {
-                    continue;
-                }
-                if !self.fits(id, at, fleet) {
-                    dropped.set(at);
-                    continue;
-                }
-                best.truncate(wanted - 1);
-                let place = best.partition_point(|(known, _)| *known <= worth);
-                best.insert(place, (worth, at));
-                if best.len() == wanted && best.last().is_some_and(|(worst, _)| *worst == least) {
-                    break 'walk;
-                }
+            self.circles.give_back(circle, parts);
+        } else {
+            let mut order = fleet.lend(strategy, among);
+            self.walk_through(&mut order, &mut walk, (grade, count), fleet);
+            fleet.give_back(strategy, among, order);
+            if let Some(circle) = circle
+                && self.circles.is_due(circle, walk.passed_by(), fleet.open.len())
+            {
+                self.draw(circle, id, fleet);
             }
         }
+        self.looks += walk.looks;
         let need = &mut self.all[id as usize];
-        need.dropped = dropped;
-        need.passed_by += looks - best.len().min(looks);
-        best.into_iter().map(|(_, at)| at).collect()
+        need.passed_by += walk.passed_by();
+        need.dropped = walk.dropped;
+        walk.best.into_iter().map(|(_, at)| at).collect()
     }
 
-    /// What comes before the fleet's order for a need: its grades, then how many of its family are there.
-    fn worth(&self, id: u32, at: u32, fleet: &Fleet<'s>) -> (Grade, u64) {
+    /// Goes through an order in which nothing is worth more than that.
+    fn walk_through(
+        &mut self,
+        order: &mut Order,
+        walk: &mut Walk,
+        least: Worth,
+        fleet: &Fleet<'s>,
+    ) {
+        let Need { strategy, asked, .. } = *self.get(walk.id);
+        let now = fleet.now(strategy);
+        let mut cursor = Cursor::default();
+        while let Some(at) = order.next(&mut cursor, &asked, now) {
+            let worth = self.worth(walk.id, at, fleet);
+            let is_enough = walk.best.len() == walk.wanted;
+            let is_better = walk.best.last().is_none_or(|(worst, _)| worth < *worst);
+            if walk.dropped.has(at) || is_enough && !is_better {
+                continue;
+            }
+            if !self.fits(walk.id, at, fleet) {
+                walk.dropped.set(at);
+                continue;
+            }
+            walk.best.truncate(walk.wanted - 1);
+            let place = walk.best.partition_point(|(known, _)| *known <= worth);
+            walk.best.insert(place, (worth, at));
+            if walk.is_done(least) {
+                break;
+            }
+        }
+        walk.looks += cursor.looks;
+    }
+
+    /// Makes the circle of a need.
+    fn draw(&mut self, circle: u32, id: u32, fleet: &mut Fleet<'s>) {
+        self.looks += fleet.open.len();
+        let mut parts: BTreeMap<Grade, Vec<u32>> = BTreeMap::new();
+        for at in fleet.open.iter().copied() {
+            if self.matches_rules(id, at, fleet) {
+                parts.entry(self.grades.at(self.get(id).grades, at)).or_default().push(at);
+            }
+        }
+        let strategy = self.get(id).strategy;
+        let order = |(grade, places): (Grade, Vec<u32>)| (grade, fleet.order(strategy, &places));
+        self.circles.give_back(circle, parts.into_iter().map(order).collect());
+    }
+
+    fn worth(&self, id: u32, at: u32, fleet: &Fleet<'s>) -> Worth {
         let need = self.get(id);
         let count = need.spread.map_or(0, |spread| fleet.spread_count(spread, at));
         (self.grades.at(need.grades, at), count)
     }
 
     /// No node is worth more than this.
-    fn least_worth(&self, id: u32, fleet: &Fleet<'s>) -> (Grade, u64) {
+    fn least_worth(&self, id: u32, fleet: &Fleet<'s>) -> Worth {
         let need = self.get(id);
         let count = need.spread.map_or(0, |spread| fleet.spread_least(spread));
         (self.grades.least(need.grades), count)
@@ -352,71 +418,44 @@ impl<'s> Needs<'s> {
 
     /// The best of a ranking of its own.
     fn top(&mut self, id: u32, fleet: &Fleet<'s>) -> Option<u32> {
-        let need = &mut self.all[id as usize];
-        let dropped = std::mem::take(&mut need.dropped);
-        let is_improving = improves(need.strategy);
-        let mut ranking = match need.ranking.take() {
-            Some(ranking) => ranking,
-            None => {
-                let open = fleet.open.iter().copied().filter(|at| !dropped.has(*at));
-                let entries = open.filter(|at| self.fits(id, *at, fleet)).collect::<Vec<u32>>();
-                let entries = entries.into_iter().map(|at| Reverse(self.entry(id, at, fleet)));
-                Ranking { heap: entries.collect(), seen: fleet.touched.len() }
-            }
-        };
+        let known = self.all[id as usize].ranking.take();
+        let mut ranking = known.unwrap_or_else(|| self.ranking(id, fleet));
+        let Need { strategy, spread, .. } = *self.get(id);
+        let is_improving = improves(strategy);
         if is_improving {
             let fresh: BTreeSet<u32> = fleet.touched[ranking.seen..].iter().copied().collect();
             ranking.seen = fleet.touched.len();
-            ranking.heap.extend(fresh.into_iter().map(|at| Reverse(self.entry(id, at, fleet))));
+            fresh.into_iter().for_each(|at| ranking.enter(self.entry(id, at, fleet).1));
         }
-        let mut found = None;
-        while let Some(mut top) = ranking.heap.peek_mut() {
-            let Reverse((_, _, at)) = *top;
-            if !self.fits(id, at, fleet) {
-                PeekMut::pop(top);
-                continue;
-            }
-            let now = self.entry(id, at, fleet);
-            if now == top.0 {
-                found = Some(at);
-                break;
-            }
-            if is_improving {
-                PeekMut::pop(top);
-            } else {
-                *top = Reverse(now);
-            }
-        }
-        let need = &mut self.all[id as usize];
-        need.ranking = Some(ranking);
-        need.dropped = dropped;
+        let look = |at| {
+            self.looks += 1;
+            self.fits(id, at, fleet).then(|| self.entry(id, at, fleet).1)
+        };
+        let count = |zone| spread.map_or(0, |spread| fleet.zone_count(spread, zone));
+        let found = ranking.first(is_improving, look, count);
+        self.all[id as usize].ranking = Some(ranking);
         found
     }
 
-    /// The best of these, by looking at all.
-    fn best(
-        &mut self,
-        id: u32,
-        fleet: &Fleet<'s>,
-        candidates: impl Iterator<Item = u32>,
-    ) -> Option<u32> {
-        let mut best: Option<Entry> = None;
-        for at in candidates {
-            if self.fits(id, at, fleet) {
-                let entry = self.entry(id, at, fleet);
-                best = Some(best.map_or(entry, |best| best.min(entry)));
+    fn ranking(&mut self, id: u32, fleet: &Fleet<'s>) -> Ranking {
+        let mut entries: Vec<(u32, Entry)> = Vec::new();
+        for at in fleet.open.iter().copied() {
+            self.looks += 1;
+            if !self.get(id).dropped.has(at) && self.fits(id, at, fleet) {
+                entries.push(self.entry(id, at, fleet));
             }
         }
-        best.map(|(_, _, at)| at)
+        Ranking::of(entries, fleet.touched.len())
     }
 
-    pub fn entry(&self, id: u32, at: u32, fleet: &Fleet<'s>) -> Entry {
-        let need = self.get(id);
-        let key = match need.spread {
+    /// The zone of a node, and how good it is within that.
+    fn entry(&self, id: u32, at: u32, fleet: &Fleet<'s>) -> (u32, Entry) {
+        let Need { strategy, spread, grades, .. } = *self.get(id);
+        let (zone, key) = match spread {
             Some(spread) => fleet.spread_key(spread, at),
-            None => fleet.key(need.strategy, at),
+            None => (0, fleet.now(strategy).keys[at as usize]),
         };
-        (self.grades.at(need.grades, at), key, at)
+        (zone, (self.grades.at(grades, at), key, at))
     }
 
     /// Whether the node takes one of a need now.
@@ -437,15 +476,20 @@ impl<'s> Needs<'s> {
 
     /// Whether the node is what is asked for, however full it is.
     pub fn matches(&mut self, id: u32, at: u32, fleet: &Fleet<'s>) -> bool {
-        let need = &self.all[id as usize];
-        let (shape, node) = (need.shape, fleet.node(at));
-        let set = &mut self.rules[need.rules as usize];
-        let is_good = shape.rules.node.is_none()
-            && set.has(at, fleet.nodes.len(), || rules::matches(shape, node))
-            || shape.rules.node.is_some() && rules::matches(shape, node);
-        is_good
-            && (!need.has_tags
-                || rules::is_together(shape, node) && rules::conflict(shape, node).is_none())
+        let Need { shape, has_tags, .. } = *self.get(id);
+        let is_apart = |node| rules::conflict(shape, node).is_none();
+        self.matches_rules(id, at, fleet)
+            && (!has_tags || rules::is_together(shape, fleet.node(at)) && is_apart(fleet.node(at)))
+    }
+
+    /// Whether the node is what is asked for, whatever is there.
+    fn matches_rules(&mut self, id: u32, at: u32, fleet: &Fleet<'s>) -> bool {
+        let Need { shape, rules, .. } = self.all[id as usize];
+        let look = || rules::matches(shape, fleet.node(at));
+        match shape.rules.node {
+            None => self.rules[rules as usize].has(at, fleet.nodes.len(), look),
+            Some(_) => look(),
+        }
     }
 }
 

@@ -101,7 +101,8 @@ pub fn place(scene: &mut Scene) -> Plan {
         plan: Plan::default(),
     };
     pass.run();
-    let Pass { plan, shares, kept: kept_now, .. } = pass;
+    let Pass { mut plan, shares, kept: kept_now, needs, .. } = pass;
+    plan.looks = needs.looks;
     projects.extend(shares.all);
     kept.extend(kept_now);
     for Preemption { victim, .. } in &plan.preempt {
@@ -248,6 +249,7 @@ impl<'s> Pass<'s> {
         }
         let mut near: Vec<(u64, u32)> = Vec::new();
         for at in self.fleet.roomy(&asked) {
+            self.needs.looks += 1;
             if self.fleet.hold_on(at).is_none() && self.needs.matches(need, at, &self.fleet) {
                 let node = self.fleet.node(at);
                 near.push((Missing::of(&shape.resources, node).distance(node), at));
@@ -338,6 +340,7 @@ impl<'s> Pass<'s> {
         let asked = self.needs.get(need).asked;
         let mut ways: Vec<Way<'s>> = Vec::new();
         for at in self.movable(&asked) {
+            self.needs.looks += 1;
             if self.fleet.hold_on(at).is_none() && self.needs.matches(need, at, &self.fleet) {
                 let held = self.held_on(at);
                 ways.extend(preempt::way(shape, at, self.fleet.node(at), &held));

@@ -11,6 +11,7 @@ use super::*;
 mod choice;
 mod devices;
 mod fairness;
+mod growth;
 mod properties;
 mod scenes;
 mod tables;
