@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use serde_json::Value;
 
-const BLOCK: usize = 512;
+pub(crate) const BLOCK: usize = 512;
 /// The most that a document inside may be.
 const DOCUMENT_MAX: u64 = 4 << 20;
 /// The most that is looked at; an image has a few entries for each of its layers.
@@ -161,13 +161,13 @@ fn content(file: &mut (impl Read + Seek), offset: u64, size: u64) -> io::Result<
     Ok(bytes)
 }
 
-fn is_compressed(header: &[u8]) -> bool {
+pub(crate) fn is_compressed(header: &[u8]) -> bool {
     let magics: [&[u8]; 4] = [b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"];
     magics.iter().any(|magic| header.starts_with(magic))
 }
 
 /// Whether a header is what its checksum says.
-fn is_sound(header: &[u8; BLOCK]) -> bool {
+pub(crate) fn is_sound(header: &[u8; BLOCK]) -> bool {
     let sum = header.iter().enumerate().map(|(i, byte)| match i {
         148..156 => u64::from(b' '),
         _ => u64::from(*byte),

@@ -15,6 +15,7 @@ pub mod reconcile;
 
 pub mod fs;
 pub mod host;
+pub mod image_stream;
 pub mod image_tar;
 pub mod ledger;
 

@@ -49,6 +49,12 @@ impl Looker {
         self.with(Devices::look_anew, tasks, clock).await
     }
 
+    /// The version of the container engine, where one answers.
+    pub async fn look_for_engine(&self, tasks: &Tasks) -> Option<String> {
+        let engine = self.engine.clone();
+        tasks.run_blocking("engine", move || container_engine(&engine)).await.ok().flatten()
+    }
+
     /// A driver that does not answer in time holds nobody up: its devices are as they were known.
     async fn with(
         &self,

@@ -1,10 +1,16 @@
 //! Bringing a version of an image to this node: once at a time, for everybody who waits.
+//!
+//! When nobody waits any more (no run, and no operation that asks about it), it is given up; what has come
+//! stays for whoever wants it next.
 
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use hostler_base::image_tar;
 use hostler_model::{Digest, JobState, OperationId, StoredImage};
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::io::ReaderStream;
 
 use super::{Images, engine_name, is_abandoned, locked, percent};
@@ -18,6 +24,9 @@ const PIECE: usize = 256 << 10;
 const REMEMBERED: usize = 64;
 /// News for those who keep them come in steps of so many percent.
 const STEP: u64 = 10;
+/// An operation that has not asked for so long will not ask any more.
+const PATIENCE: Duration = Duration::from_secs(60);
+const GLANCE: Duration = Duration::from_secs(5);
 
 /// How far a version is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +75,27 @@ pub(super) struct Load {
     state: watch::Receiver<LoadState>,
     /// Who asked for it, when it is the work of an operation.
     job: Option<OperationId>,
+    asked: Arc<Asked>,
+}
+
+/// When somebody last asked about it.
+struct Asked(Mutex<Instant>);
+
+impl Asked {
+    fn now() -> Asked {
+        Asked(Mutex::new(Instant::now()))
+    }
+
+    fn again(&self) {
+        *locked(&self.0) = Instant::now();
+    }
+
+    /// Comes back when nobody asks any more and nobody but the list of loads looks at its state.
+    async fn is_over(&self, state: &watch::Sender<LoadState>) {
+        while state.receiver_count() > 1 || locked(&self.0).elapsed() < PATIENCE {
+            tokio::time::sleep(GLANCE).await;
+        }
+    }
 }
 
 impl Load {
@@ -87,6 +117,7 @@ impl Images {
     ) -> watch::Receiver<LoadState> {
         let mut loads = locked(&self.inner.loads);
         if let Some(load) = loads.get(&image.digest).filter(|load| load.goes_on()) {
+            load.asked.again();
             return load.state.clone();
         }
         if loads.len() >= REMEMBERED {
@@ -94,10 +125,18 @@ impl Images {
         }
         let begun = LoadState::Fetching { bytes: 0, total: image.size.get() };
         let (sender, state) = watch::channel(begun);
-        loads.insert(image.digest, Load { state: state.clone(), job });
+        let asked = Arc::new(Asked::now());
+        loads.insert(image.digest, Load { state: state.clone(), job, asked: asked.clone() });
         let (images, image) = (self.clone(), image.clone());
         self.begin(async move {
-            let ended = match images.bring(&image, &sender).await {
+            let brought = tokio::select! {
+                brought = images.bring(&image, &sender) => brought,
+                () = asked.is_over(&sender) => {
+                    tracing::info!(%image, "image not waited for any more");
+                    return;
+                }
+            };
+            let ended = match brought {
                 Ok(()) => LoadState::Here,
                 Err(failure) => {
                     tracing::warn!(%image, why = failure.why(), "image not brought here");
@@ -148,6 +187,7 @@ impl Images {
             let loads = locked(&self.inner.loads);
             let known = loads.get(&image.digest);
             known.filter(|load| load.goes_on() || load.job == Some(job)).map(|load| {
+                load.asked.again();
                 let state = load.state.borrow().clone();
                 (state, is_abandoned(&load.state))
             })
@@ -206,4 +246,27 @@ fn of_blob(image: &StoredImage, error: &BlobError) -> LoadFailure {
 
 fn broken(image: &StoredImage, error: &dyn std::error::Error) -> LoadFailure {
     LoadFailure::Later(format!("{image} cannot be kept on this node: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_nobody_waits_for_is_given_up() {
+        let (sender, listed) = watch::channel(LoadState::Loading);
+        let is_over = async |asked: &Asked| {
+            let over = asked.is_over(&sender);
+            tokio::time::timeout(Duration::from_millis(50), over).await.is_ok()
+        };
+        let long_ago = Instant::now().checked_sub(PATIENCE).unwrap();
+        let asked = Asked(Mutex::new(long_ago));
+        let run = listed.clone();
+        assert!(!is_over(&asked).await, "a run waits for it");
+        drop(run);
+        assert!(is_over(&asked).await);
+        asked.again();
+        assert!(!is_over(&asked).await, "an operation asked");
+        assert!(!is_over(&Asked::now()).await);
+    }
 }

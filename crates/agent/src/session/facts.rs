@@ -1,6 +1,7 @@
 //! What the server is told of the machine: with every hello, and again when a device of it fails or works
-//! again.
+//! again, or when a container engine answers where none did (at boot, agents are often the first).
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use hostler_model::Facts;
@@ -12,6 +13,8 @@ use crate::supervisor::Opening;
 
 /// Facts younger than this are not collected again for a new session.
 const FACTS_FRESH: Duration = Duration::from_secs(30);
+/// How often an engine is looked for where there is none.
+const ENGINE_LOOK: Duration = Duration::from_secs(10);
 
 impl Session {
     /// The machine's facts, collected anew unless they are fresh.
@@ -47,7 +50,30 @@ impl Session {
         }
     }
 
-    /// Tells of the machine again, when a device of it has failed or works again.
+    /// The version of an engine that begins to answer; never comes back where one is known.
+    pub(super) fn engine_begins(&self) -> Pin<Box<dyn Future<Output = String> + Send>> {
+        let is_known = |(_, facts): &(Duration, Facts)| facts.container_engine.is_some();
+        if self.facts.as_ref().is_none_or(is_known) {
+            return Box::pin(std::future::pending());
+        }
+        let (looker, tasks, clock) = (self.looker.clone(), self.tasks.clone(), self.clock.clone());
+        Box::pin(async move {
+            loop {
+                clock.sleep(ENGINE_LOOK).await;
+                if let Some(version) = looker.look_for_engine(&tasks).await {
+                    return version;
+                }
+            }
+        })
+    }
+
+    pub(super) fn note_engine(&mut self, version: String) {
+        if let Some((_, facts)) = &mut self.facts {
+            facts.container_engine = Some(version);
+        }
+    }
+
+    /// Tells of the machine again, when something of it has failed or works again.
     pub(super) async fn tell_facts(&mut self, talk: &Talk) -> Result<(), End> {
         let Some((_, known)) = &self.facts else { return Ok(()) };
         let facts = Facts { gpus: self.looker.devices.facts(), ..known.clone() };

@@ -211,6 +211,7 @@ impl Session {
         let supervisor = self.supervisor.clone();
         let (forward, gap) = (talk.forward.clone(), talk.gap.clone());
         let mut devices = self.looker.devices.seen();
+        let mut engine = self.engine_begins();
         let mut is_gathering = false;
         let mut gathered: Pin<Box<dyn Future<Output = ()> + Send>> =
             Box::pin(std::future::ready(()));
@@ -249,6 +250,11 @@ impl Session {
                     self.send_reports(talk).await?;
                 }
                 Ok(()) = devices.changed() => self.tell_facts(talk).await?,
+                version = &mut engine => {
+                    self.note_engine(version);
+                    engine = self.engine_begins();
+                    self.tell_facts(talk).await?;
+                }
                 () = &mut next_beat => {
                     next_beat = Box::pin(self.clock.sleep(beat));
                     self.beat(talk, beat).await?;

@@ -15,6 +15,7 @@ mod container_survive;
 mod devices;
 mod docker;
 mod edge;
+mod engine_late;
 mod exec;
 mod exits;
 mod fake;

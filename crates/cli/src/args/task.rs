@@ -169,7 +169,7 @@ pub struct SubmitArgs {
     pub spec: SpecArgs,
     /// Submit one task for each of these indexes, such as 1-100, 0-99:5 or 1,4,7-9; with %50 behind
     /// them, at most fifty at once
-    #[arg(long, value_name = "RANGE", help_heading = "Many at once")]
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true, help_heading = "Many at once")]
     pub array: Option<ArrayRange>,
     /// Run on this many nodes at once, or not at all
     #[arg(

@@ -12,6 +12,7 @@ use hostler_api::image::{
     NodeImageQuery, NodeImageRemove,
 };
 use hostler_api::node::NodePath;
+use hostler_base::image_stream::Passing;
 use hostler_base::image_tar;
 use hostler_client::UploadTo;
 use hostler_model::{Bytes, Code, Content, IMAGE_SCHEME, ImageSource, Name};
@@ -120,15 +121,18 @@ async fn upload(cx: &Cx, link: &Link, file: &str) -> Result<(Content, String), F
         let (sent, read) = (Bytes::new(so_far.sent), Bytes::new(so_far.read));
         spinner.message(format!("{read} read, {sent} sent"));
     };
+    let cannot = |why: String| {
+        let what = if file == STDIN { "what came on standard input" } else { file };
+        Failure::usage(format!("{what} cannot be pushed: {why}"), "see `hostler image push --help`")
+    };
     if file == STDIN {
         // Its own handle: the other one is held by whoever asks questions.
         let input = File::from(std::io::stdin().as_fd().try_clone_to_owned()?);
-        let content = link.client.upload(UploadTo::Shared, input, progress).await?;
+        let (passing, seen) = Passing::new(input);
+        let content = link.client.upload(UploadTo::Shared, passing, progress).await?;
+        seen.judge().map_err(|e| cannot(e.to_string()))?;
         return Ok((content, "a stream".to_owned()));
     }
-    let cannot = |why: String| {
-        Failure::usage(format!("{file} cannot be pushed: {why}"), "see `hostler image push --help`")
-    };
     let mut opened = File::open(file).map_err(|e| cannot(e.to_string()))?;
     let found = image_tar::look(&mut opened).map_err(|e| cannot(e.to_string()))?;
     std::io::Seek::rewind(&mut opened).map_err(|e| cannot(e.to_string()))?;

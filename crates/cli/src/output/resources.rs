@@ -66,7 +66,8 @@ fn gpus(facts: &Facts, held: Option<&NodeHeldView>) -> String {
     }
     let words = models.iter().map(|((model, memory), count)| format!("{count} {model} {memory}"));
     let words: Vec<String> = words.collect();
-    let given: f64 = held.iter().flat_map(|held| &held.gpus).map(|gpu| gpu.share).sum();
+    let shares = held.iter().flat_map(|held| &held.gpus).map(|gpu| gpu.share);
+    let given = shares.fold(0.0, |sum, share| sum + share);
     let mut words = vec![format!("{given} of {}", words.join(", "))];
     let broken = facts.gpus.iter().filter(|gpu| gpu.trouble.is_some()).count();
     if broken > 0 {

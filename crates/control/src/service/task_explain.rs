@@ -1,6 +1,6 @@
 //! Why a task is where it is: every reason, for every node, and what would help.
 
-use hostler_engine::place::QueueReason;
+use hostler_engine::place::{QueueReason, Reason};
 use hostler_model::{Desired, Error, NodeId, NodeState, Project, RunId, TaskState, Workload};
 use hostler_store::Conn;
 
@@ -74,6 +74,11 @@ impl Control {
         if offers.is_empty() {
             hints.push("add a node: `hostler node token create`, then run the command it prints on the machine".to_owned());
         } else if explained.is_hopeless() {
+            if explained.nodes.iter().any(|(_, _, found)| *found == [Reason::NoEngine]) {
+                hints.push(
+                    "install or start a container engine on a node; its agent notices".to_owned(),
+                );
+            }
             hints.push(
                 "ask for less, or for other labels or another node, or add a node that fits"
                     .to_owned(),

@@ -131,7 +131,10 @@ async fn the_queue_says_what_waits_in_which_order_and_why() {
     let expected = [&urgent, &large, &small].map(|task| task[0].workload.id);
     assert_eq!(order, [(1, expected[0]), (2, expected[1]), (3, expected[2])]);
     let reasons: Vec<&str> = line.next.iter().map(|task| task.reason.as_str()).collect();
-    assert!(reasons[0].contains("none of 2 nodes can ever run it"), "{reasons:?}");
+    assert!(
+        reasons[0].contains("none of 2 nodes can run it, and waiting does not help"),
+        "{reasons:?}"
+    );
     assert!(reasons[1].contains("asks for 64 cores"), "{reasons:?}");
     assert!(reasons[2].starts_with("it goes to node"), "{reasons:?}");
     let waiting = task(&world, &small[0]).await.workload.state.kind();

@@ -291,7 +291,7 @@ impl Explanation {
         self.nodes.iter().filter(|(_, _, reasons)| reasons.is_empty()).count()
     }
 
-    /// Whether no node can ever take it as it is.
+    /// Whether waiting does not help: it has to change, or a node.
     pub fn is_hopeless(&self) -> bool {
         let never = |found: &[Reason]| found.iter().any(|reason| !reason.is_passing());
         !self.nodes.is_empty() && self.nodes.iter().all(|(_, _, found)| never(found))
@@ -308,7 +308,9 @@ impl Explanation {
             }
             _ if count == 0 => "there is no node".to_owned(),
             (None, Some(reason)) if self.fitting() > 0 => reason.to_string(),
-            _ if self.is_hopeless() => format!("none of {count} nodes can ever run it as it is"),
+            _ if self.is_hopeless() => {
+                format!("none of {count} nodes can run it, and waiting does not help")
+            }
             _ => format!("none of {count} nodes can run it now"),
         }
     }

@@ -66,7 +66,9 @@ impl FromStr for ArrayRange {
             let (range, step) = words.split_once(':').unwrap_or((words, "1"));
             let (first, last) = range.split_once('-').unwrap_or((range, range));
             let number = |word: &str| {
-                word.trim().parse::<u32>().map_err(|_| wrong("indexes are whole numbers from 0 on"))
+                word.trim()
+                    .parse::<u32>()
+                    .map_err(|_| wrong("indexes are whole numbers from 0 to 2147483647"))
             };
             let part = Part { first: number(first)?, last: number(last)?, step: number(step)? };
             if part.step == 0 {
