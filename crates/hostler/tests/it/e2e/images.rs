@@ -112,6 +112,18 @@ fn an_image_is_pushed_fetched_once_by_many_and_used() {
     world.docker.nothing_is_left();
 }
 
+/// A tar file that looks like an image from afar: its manifest is no list.
+fn like_an_image() -> String {
+    let mut header = [0; 512];
+    header[..13].copy_from_slice(b"manifest.json");
+    header[124..135].copy_from_slice(b"00000000002");
+    header[148..156].fill(b' ');
+    let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+    header[148..154].copy_from_slice(format!("{sum:06o}").as_bytes());
+    let header = String::from_utf8(header.to_vec()).unwrap();
+    format!("{header}no{}", "\0".repeat(510 + 1024))
+}
+
 #[test]
 fn what_is_no_image_and_who_may_not_are_told() {
     let rig = Rig::new();
@@ -127,8 +139,11 @@ fn what_is_no_image_and_who_may_not_are_told() {
         let refused = world.cli.run(&["image", "push", "bad", &file]).must(2);
         assert!(refused.err.contains(words), "{}", refused.err);
     }
-    let piped = world.cli.run_with(&["image", "push", "bad", "-"], "no image at all").must(0);
-    drop(piped);
+    for (stream, words) in [("", "nothing came"), ("no image at all", "no tar file")] {
+        let refused = world.cli.run_with(&["image", "push", "bad", "-"], stream).must(2);
+        assert!(refused.err.contains(words), "{}", refused.err);
+    }
+    world.cli.run_with(&["image", "push", "bad", "-"], &like_an_image()).must(0);
     world.submit("bad", "true", &in_image("hostler://bad"));
     let why = world.start_failure("bad");
     assert!(why.contains("hostler://bad:1 cannot be used: it is no image"), "{why}");
