@@ -51,6 +51,11 @@ need_build() {
   need_command cc gcc libc6-dev
 }
 
+# commit_of_tree: what is being built, with a mark when it was changed; "unknown" without git.
+commit_of_tree() {
+  git -c safe.directory='*' describe --always --dirty --abbrev=12 2>/dev/null || printf unknown
+}
+
 # need_python_tools: prints a folder whose `bin` has the tools of scripts/requirements.txt.
 need_python_tools() {
   local venv=${CARGO_TARGET_DIR:-target}/python

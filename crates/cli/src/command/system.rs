@@ -22,9 +22,15 @@ pub async fn debug(cx: &Cx, command: DebugCommand) -> Outcome {
     }
 }
 
+/// What this program was built from, where its builder said so. Neither the time nor the place of a build
+/// is in the program: the same sources make the same one.
+const COMMIT: Option<&str> = option_env!("HOSTLER_COMMIT");
+
 #[derive(Serialize)]
 struct Versions {
     client: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<VersionView>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,17 +48,18 @@ pub async fn version(cx: &Cx) -> Outcome {
     };
     let client = env!("CARGO_PKG_VERSION").to_owned();
     let versions = match asked {
-        Ok(server) => Versions { client, server: Some(server), problem: None },
+        Ok(server) => Versions { client, commit: COMMIT, server: Some(server), problem: None },
         Err(failure) => {
             let told = failure.render(false);
             let problem = told.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            Versions { client, server: None, problem: Some(problem.to_owned()) }
+            Versions { client, commit: COMMIT, server: None, problem: Some(problem.to_owned()) }
         }
     };
     match cx.ui.format() {
         Some(format) => output::document(&cx.ui, format, &versions)?,
         None => {
-            cx.ui.line(&format!("hostler {}", versions.client))?;
+            let commit = COMMIT.map(|commit| format!(" (commit {commit})")).unwrap_or_default();
+            cx.ui.line(&format!("hostler {}{commit}", versions.client))?;
             match (&versions.server, &versions.problem) {
                 (Some(server), _) => {
                     cx.ui.line(&format!(
