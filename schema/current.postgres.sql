@@ -15,6 +15,15 @@ CREATE TABLE account (
 
 CREATE INDEX account_day ON account USING btree (day);
 
+CREATE TABLE audit_anchor (
+    sequence bigint NOT NULL,
+    hash bytea NOT NULL,
+    time_created bigint NOT NULL,
+    authority text NOT NULL,
+    signature bytea NOT NULL,
+    CONSTRAINT audit_anchor_pkey PRIMARY KEY (sequence)
+);
+
 CREATE TABLE audit_entry (
     sequence bigint NOT NULL,
     time_created bigint NOT NULL,
@@ -30,12 +39,33 @@ CREATE TABLE audit_entry (
     detail text NOT NULL,
     hash_previous bytea NOT NULL,
     hash bytea NOT NULL,
+    digest_before bytea,
+    digest_after bytea,
     CONSTRAINT audit_entry_pkey PRIMARY KEY (sequence)
 );
 
 CREATE INDEX audit_entry_action ON audit_entry USING btree (action, sequence);
 
 CREATE INDEX audit_entry_actor ON audit_entry USING btree (actor_name, sequence);
+
+CREATE INDEX audit_entry_object ON audit_entry USING btree (object_id, sequence);
+
+CREATE INDEX audit_entry_object_name ON audit_entry USING btree (object_name, sequence);
+
+CREATE INDEX audit_entry_project ON audit_entry USING btree (project_id, sequence);
+
+CREATE INDEX audit_entry_source ON audit_entry USING btree (source, sequence);
+
+CREATE INDEX audit_entry_time ON audit_entry USING btree (time_created, sequence);
+
+CREATE TABLE audit_sink (
+    name text COLLATE "C" NOT NULL,
+    sequence bigint NOT NULL,
+    anchor_sequence bigint NOT NULL,
+    problem text,
+    time_modified bigint NOT NULL,
+    CONSTRAINT audit_sink_pkey PRIMARY KEY (name)
+);
 
 CREATE TABLE blob (
     scope text COLLATE "C" NOT NULL,
@@ -98,6 +128,18 @@ CREATE INDEX chunk_size ON chunk USING btree (packed_size);
 
 CREATE INDEX chunk_used ON chunk USING btree (time_used);
 
+CREATE TABLE custom_role (
+    id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    description text NOT NULL,
+    permissions text NOT NULL,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT custom_role_name_key UNIQUE (name),
+    CONSTRAINT custom_role_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE event (
     sequence bigint NOT NULL,
     kind text NOT NULL,
@@ -117,6 +159,28 @@ CREATE INDEX event_kind ON event USING btree (kind, sequence);
 CREATE INDEX event_object ON event USING btree (object_id, sequence);
 
 CREATE INDEX event_project ON event USING btree (project_id, sequence);
+
+CREATE TABLE group_binding (
+    group_id text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL,
+    role text COLLATE "C" NOT NULL,
+    CONSTRAINT group_binding_group_id_fkey FOREIGN KEY (group_id) REFERENCES principal_group(id),
+    CONSTRAINT group_binding_pkey PRIMARY KEY (group_id, scope)
+);
+
+CREATE INDEX group_binding_role ON group_binding USING btree (role);
+
+CREATE INDEX group_binding_scope ON group_binding USING btree (scope, group_id);
+
+CREATE TABLE group_member (
+    group_id text COLLATE "C" NOT NULL,
+    principal_id text COLLATE "C" NOT NULL,
+    CONSTRAINT group_member_group_id_fkey FOREIGN KEY (group_id) REFERENCES principal_group(id),
+    CONSTRAINT group_member_pkey PRIMARY KEY (group_id, principal_id),
+    CONSTRAINT group_member_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id)
+);
+
+CREATE INDEX group_member_principal ON group_member USING btree (principal_id, group_id);
 
 CREATE TABLE idempotency_key (
     principal_id text COLLATE "C" NOT NULL,
@@ -152,6 +216,30 @@ CREATE TABLE image_name (
     CONSTRAINT image_name_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE invitation (
+    id text COLLATE "C" NOT NULL,
+    secret_hash bytea NOT NULL,
+    scope text COLLATE "C" NOT NULL,
+    role text NOT NULL,
+    user_name text,
+    email text NOT NULL,
+    created_by text COLLATE "C" NOT NULL,
+    time_created bigint NOT NULL,
+    time_expires bigint NOT NULL,
+    time_used bigint,
+    used_by text,
+    time_revoked bigint,
+    CONSTRAINT invitation_created_by_fkey FOREIGN KEY (created_by) REFERENCES principal(id),
+    CONSTRAINT invitation_pkey PRIMARY KEY (id),
+    CONSTRAINT invitation_secret_hash_key UNIQUE (secret_hash)
+);
+
+CREATE INDEX invitation_creator ON invitation USING btree (created_by);
+
+CREATE INDEX invitation_expires ON invitation USING btree (time_expires);
+
+CREATE INDEX invitation_scope ON invitation USING btree (scope, id);
+
 CREATE TABLE join_token (
     id text COLLATE "C" NOT NULL,
     secret_hash bytea NOT NULL,
@@ -183,6 +271,17 @@ CREATE TABLE lease (
     time_until bigint NOT NULL,
     CONSTRAINT lease_pkey PRIMARY KEY (name)
 );
+
+CREATE TABLE login_tally (
+    kind text COLLATE "C" NOT NULL,
+    subject bytea NOT NULL,
+    failures bigint NOT NULL,
+    time_last bigint NOT NULL,
+    is_told boolean NOT NULL,
+    CONSTRAINT login_tally_pkey PRIMARY KEY (kind, subject)
+);
+
+CREATE INDEX login_tally_last ON login_tally USING btree (kind, time_last);
 
 CREATE TABLE node (
     id text COLLATE "C" NOT NULL,
@@ -255,6 +354,17 @@ CREATE INDEX operation_project ON operation USING btree (project_id, id);
 
 CREATE INDEX operation_state ON operation USING btree (state, id);
 
+CREATE TABLE password_reset (
+    principal_id text COLLATE "C" NOT NULL,
+    secret_hash bytea NOT NULL,
+    created_by text COLLATE "C" NOT NULL,
+    time_created bigint NOT NULL,
+    time_expires bigint NOT NULL,
+    CONSTRAINT password_reset_pkey PRIMARY KEY (principal_id),
+    CONSTRAINT password_reset_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id),
+    CONSTRAINT password_reset_secret_hash_key UNIQUE (secret_hash)
+);
+
 CREATE TABLE placement (
     id text COLLATE "C" NOT NULL,
     workload_id text COLLATE "C" NOT NULL,
@@ -306,6 +416,17 @@ CREATE TABLE principal (
     CONSTRAINT principal_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE principal_group (
+    id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    description text NOT NULL,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT principal_group_name_key UNIQUE (name),
+    CONSTRAINT principal_group_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE project (
     id text COLLATE "C" NOT NULL,
     name text COLLATE "C" NOT NULL,
@@ -319,6 +440,13 @@ CREATE TABLE project (
     CONSTRAINT project_pkey PRIMARY KEY (id)
 );
 
+CREATE TABLE recovery_code (
+    principal_id text COLLATE "C" NOT NULL,
+    code_hash bytea NOT NULL,
+    CONSTRAINT recovery_code_pkey PRIMARY KEY (principal_id, code_hash),
+    CONSTRAINT recovery_code_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id)
+);
+
 CREATE TABLE role_binding (
     principal_id text COLLATE "C" NOT NULL,
     scope text COLLATE "C" NOT NULL,
@@ -326,6 +454,8 @@ CREATE TABLE role_binding (
     CONSTRAINT role_binding_pkey PRIMARY KEY (principal_id, scope),
     CONSTRAINT role_binding_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id)
 );
+
+CREATE INDEX role_binding_role ON role_binding USING btree (role);
 
 CREATE INDEX role_binding_scope ON role_binding USING btree (scope, principal_id);
 
@@ -381,6 +511,49 @@ CREATE TABLE schema_version (
     step bigint NOT NULL,
     CONSTRAINT schema_version_pkey PRIMARY KEY (id)
 );
+
+CREATE TABLE second_factor (
+    principal_id text COLLATE "C" NOT NULL,
+    secret_sealed bytea NOT NULL,
+    step_last bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_confirmed bigint,
+    CONSTRAINT second_factor_pkey PRIMARY KEY (principal_id),
+    CONSTRAINT second_factor_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id)
+);
+
+CREATE TABLE secret (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    environment text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    source text NOT NULL,
+    version_current bigint NOT NULL,
+    version_last bigint NOT NULL,
+    generation bigint NOT NULL,
+    created_by text NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT secret_pkey PRIMARY KEY (id),
+    CONSTRAINT secret_project_id_environment_name_key UNIQUE (project_id, environment, name),
+    CONSTRAINT secret_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id)
+);
+
+CREATE TABLE secret_version (
+    secret_id text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    size bigint NOT NULL,
+    sealed bytea,
+    wrapped_key bytea,
+    key_id text COLLATE "C",
+    created_by text NOT NULL,
+    time_created bigint NOT NULL,
+    time_destroyed bigint,
+    CONSTRAINT secret_version_pkey PRIMARY KEY (secret_id, version),
+    CONSTRAINT secret_version_secret_id_fkey FOREIGN KEY (secret_id) REFERENCES secret(id)
+);
+
+CREATE INDEX secret_version_key ON secret_version USING btree (key_id, secret_id, version);
 
 CREATE TABLE server (
     id text COLLATE "C" NOT NULL,
@@ -447,6 +620,9 @@ CREATE TABLE token (
     time_expires bigint,
     time_last_used bigint,
     time_revoked bigint,
+    projects text,
+    permissions text,
+    sources text,
     CONSTRAINT token_pkey PRIMARY KEY (id),
     CONSTRAINT token_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id),
     CONSTRAINT token_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),

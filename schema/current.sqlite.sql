@@ -15,6 +15,14 @@ CREATE TABLE account (
 
 CREATE INDEX account_day ON account (day);
 
+CREATE TABLE audit_anchor (
+    sequence INTEGER NOT NULL PRIMARY KEY,
+    hash BLOB NOT NULL,
+    time_created INTEGER NOT NULL,
+    authority TEXT NOT NULL,
+    signature BLOB NOT NULL
+) STRICT;
+
 CREATE TABLE audit_entry (
     sequence INTEGER NOT NULL PRIMARY KEY,
     time_created INTEGER NOT NULL,
@@ -30,11 +38,29 @@ CREATE TABLE audit_entry (
     detail TEXT NOT NULL,
     hash_previous BLOB NOT NULL,
     hash BLOB NOT NULL
-) STRICT;
+, digest_before BLOB, digest_after BLOB) STRICT;
 
 CREATE INDEX audit_entry_action ON audit_entry (action, sequence);
 
 CREATE INDEX audit_entry_actor ON audit_entry (actor_name, sequence);
+
+CREATE INDEX audit_entry_object ON audit_entry (object_id, sequence);
+
+CREATE INDEX audit_entry_object_name ON audit_entry (object_name, sequence);
+
+CREATE INDEX audit_entry_project ON audit_entry (project_id, sequence);
+
+CREATE INDEX audit_entry_source ON audit_entry (source, sequence);
+
+CREATE INDEX audit_entry_time ON audit_entry (time_created, sequence);
+
+CREATE TABLE audit_sink (
+    name TEXT NOT NULL PRIMARY KEY,
+    sequence INTEGER NOT NULL,
+    anchor_sequence INTEGER NOT NULL,
+    problem TEXT,
+    time_modified INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE blob (
     scope TEXT NOT NULL,
@@ -96,6 +122,16 @@ CREATE INDEX chunk_size ON chunk (packed_size);
 
 CREATE INDEX chunk_used ON chunk (time_used);
 
+CREATE TABLE custom_role (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    description TEXT NOT NULL,
+    permissions TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE event (
     sequence INTEGER NOT NULL PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -114,6 +150,25 @@ CREATE INDEX event_kind ON event (kind, sequence);
 CREATE INDEX event_object ON event (object_id, sequence);
 
 CREATE INDEX event_project ON event (project_id, sequence);
+
+CREATE TABLE group_binding (
+    group_id TEXT NOT NULL REFERENCES principal_group (id),
+    scope TEXT NOT NULL,
+    role TEXT NOT NULL,
+    PRIMARY KEY (group_id, scope)
+) STRICT;
+
+CREATE INDEX group_binding_role ON group_binding (role);
+
+CREATE INDEX group_binding_scope ON group_binding (scope, group_id);
+
+CREATE TABLE group_member (
+    group_id TEXT NOT NULL REFERENCES principal_group (id),
+    principal_id TEXT NOT NULL REFERENCES principal (id),
+    PRIMARY KEY (group_id, principal_id)
+) STRICT;
+
+CREATE INDEX group_member_principal ON group_member (principal_id, group_id);
 
 CREATE TABLE idempotency_key (
     principal_id TEXT NOT NULL,
@@ -147,6 +202,27 @@ CREATE TABLE image_name (
     version_last INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE invitation (
+    id TEXT NOT NULL PRIMARY KEY,
+    secret_hash BLOB NOT NULL UNIQUE,
+    scope TEXT NOT NULL,
+    role TEXT NOT NULL,
+    user_name TEXT,
+    email TEXT NOT NULL,
+    created_by TEXT NOT NULL REFERENCES principal (id),
+    time_created INTEGER NOT NULL,
+    time_expires INTEGER NOT NULL,
+    time_used INTEGER,
+    used_by TEXT,
+    time_revoked INTEGER
+) STRICT;
+
+CREATE INDEX invitation_creator ON invitation (created_by);
+
+CREATE INDEX invitation_expires ON invitation (time_expires);
+
+CREATE INDEX invitation_scope ON invitation (scope, id);
+
 CREATE TABLE join_token (
     id TEXT NOT NULL PRIMARY KEY,
     secret_hash BLOB NOT NULL UNIQUE,
@@ -174,6 +250,17 @@ CREATE TABLE lease (
     generation INTEGER NOT NULL,
     time_until INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE login_tally (
+    kind TEXT NOT NULL,
+    subject BLOB NOT NULL,
+    failures INTEGER NOT NULL,
+    time_last INTEGER NOT NULL,
+    is_told INTEGER NOT NULL,
+    PRIMARY KEY (kind, subject)
+) STRICT;
+
+CREATE INDEX login_tally_last ON login_tally (kind, time_last);
 
 CREATE TABLE node (
     id TEXT NOT NULL PRIMARY KEY,
@@ -239,6 +326,14 @@ CREATE INDEX operation_project ON operation (project_id, id);
 
 CREATE INDEX operation_state ON operation (state, id);
 
+CREATE TABLE password_reset (
+    principal_id TEXT NOT NULL PRIMARY KEY REFERENCES principal (id),
+    secret_hash BLOB NOT NULL UNIQUE,
+    created_by TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_expires INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE placement (
     id TEXT NOT NULL PRIMARY KEY,
     workload_id TEXT NOT NULL REFERENCES workload (id),
@@ -283,6 +378,15 @@ CREATE TABLE principal (
     time_modified INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE principal_group (
+    id TEXT NOT NULL PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    description TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE project (
     id TEXT NOT NULL PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,
@@ -292,12 +396,20 @@ CREATE TABLE project (
     time_modified INTEGER NOT NULL
 , quota TEXT NOT NULL DEFAULT '{}', weight INTEGER NOT NULL DEFAULT 1) STRICT;
 
+CREATE TABLE recovery_code (
+    principal_id TEXT NOT NULL REFERENCES principal (id),
+    code_hash BLOB NOT NULL,
+    PRIMARY KEY (principal_id, code_hash)
+) STRICT;
+
 CREATE TABLE role_binding (
     principal_id TEXT NOT NULL REFERENCES principal (id),
     scope TEXT NOT NULL,
     role TEXT NOT NULL,
     PRIMARY KEY (principal_id, scope)
 ) STRICT;
+
+CREATE INDEX role_binding_role ON role_binding (role);
 
 CREATE INDEX role_binding_scope ON role_binding (scope, principal_id);
 
@@ -350,6 +462,44 @@ CREATE TABLE schema_version (
     version BIGINT NOT NULL,
     step BIGINT NOT NULL
 );
+
+CREATE TABLE second_factor (
+    principal_id TEXT NOT NULL PRIMARY KEY REFERENCES principal (id),
+    secret_sealed BLOB NOT NULL,
+    step_last INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_confirmed INTEGER
+) STRICT;
+
+CREATE TABLE secret (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES project (id),
+    environment TEXT NOT NULL,
+    name TEXT NOT NULL,
+    source TEXT NOT NULL,
+    version_current INTEGER NOT NULL,
+    version_last INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    UNIQUE (project_id, environment, name)
+) STRICT;
+
+CREATE TABLE secret_version (
+    secret_id TEXT NOT NULL REFERENCES secret (id),
+    version INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    sealed BLOB,
+    wrapped_key BLOB,
+    key_id TEXT,
+    created_by TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_destroyed INTEGER,
+    PRIMARY KEY (secret_id, version)
+) STRICT;
+
+CREATE INDEX secret_version_key ON secret_version (key_id, secret_id, version);
 
 CREATE TABLE server (
     id TEXT NOT NULL PRIMARY KEY,
@@ -411,7 +561,7 @@ CREATE TABLE token (
     time_expires INTEGER,
     time_last_used INTEGER,
     time_revoked INTEGER
-) STRICT;
+, projects TEXT, permissions TEXT, sources TEXT) STRICT;
 
 CREATE INDEX token_principal ON token (principal_id, id);
 

@@ -11,6 +11,7 @@ import { seedNodes, uuid7 } from "./mock-content.mjs";
 import { ARRAY_ROUTES, beatArrays } from "./mock-arrays.mjs";
 import { FILE_ROUTES, keepFiles, seedFiles } from "./mock-files.mjs";
 import { IMAGE_ROUTES } from "./mock-images.mjs";
+import { checkCode, peopleRoutes, secondFactorOf } from "./mock-people.mjs";
 import { TASK_ROUTES } from "./mock-tasks.mjs";
 import {
   beat,
@@ -206,6 +207,7 @@ const ROUTES = [
   ...ARRAY_ROUTES,
   ...IMAGE_ROUTES,
   ...FILE_ROUTES,
+  ...peopleRoutes(openSession),
   [
     "GET",
     /^\/version$/,
@@ -249,6 +251,7 @@ const ROUTES = [
           "the name or the password is wrong",
           "try again; an admin can set a new password",
         );
+      checkCode(world, body);
       return openSession(context, body.name);
     },
   ],
@@ -257,10 +260,11 @@ const ROUTES = [
     "GET",
     /^\/api\/v1\/whoami$/,
     "any",
-    ({ session }) => ({
+    ({ world, session }) => ({
       id: session.id,
       name: session.name,
       kind: "user",
+      secondFactor: secondFactorOf(world, session.name),
       role: session.role,
       projects: [],
       csrfToken: session.csrf,

@@ -4,10 +4,12 @@
 import { launch, login, must, openPage } from "./browser.mjs";
 import { textOf, walk } from "./dashboard.mjs";
 import { FILE_CASES } from "./run-files.mjs";
+import { PEOPLE_CASES } from "./run-people.mjs";
 import { startMock } from "./mock.mjs";
 
 const cases = {
   ...FILE_CASES,
+  ...PEOPLE_CASES,
 
   async "a new installation is set up"() {
     const mock = await startMock({ isFresh: true });

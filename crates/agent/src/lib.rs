@@ -26,6 +26,7 @@ pub mod runner;
 pub mod blobs;
 mod files;
 mod images;
+mod secrets;
 
 pub mod health;
 

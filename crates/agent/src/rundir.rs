@@ -32,6 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::container::{Plan, Process};
 use crate::files::Files;
 use crate::proc;
+use crate::secrets::Given;
 
 pub const RUNS: &str = "runs";
 pub const SPEC: &str = "spec.json";
@@ -81,6 +82,9 @@ pub struct Request {
     /// What it finds in its working directory, and what of it is kept.
     #[serde(default, skip_serializing_if = "Files::is_none")]
     pub files: Files,
+    /// Names of its secrets, and where they are while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<Given>,
     /// The container whose keeper is started in place of a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<Plan>,

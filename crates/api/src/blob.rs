@@ -12,34 +12,34 @@ use crate::{Access, Listing, ProjectPath};
 
 crate::endpoints! { "blobs"
     /// List blobs, newest first.
-    BlobList = "blob_list" GET "/api/v1/projects/{project}/blobs", Access::Project(Role::Viewer), 200,
+    BlobList = "blob_list" GET "/api/v1/projects/{project}/blobs", Access::Project(Role::Viewer), BlobRead, 200,
         path: ProjectPath, query: BlobListQuery, reply: Listing<BlobView>, errors: [NotFound];
     /// Say which chunks would have to be sent.
-    ChunksMissing = "chunks_missing" POST "/api/v1/projects/{project}/chunks/missing", Access::Project(Role::User), 200,
+    ChunksMissing = "chunks_missing" POST "/api/v1/projects/{project}/chunks/missing", Access::Project(Role::User), BlobCreate, 200,
         path: ProjectPath, body: ChunksBody, reply: ChunksView, errors: [NotFound];
     /// Send a chunk: at most 1 MiB, as it is.
-    ChunkPut = "chunk_put" PUT "/api/v1/projects/{project}/chunks/{chunk}", Access::Project(Role::User), 204,
+    ChunkPut = "chunk_put" PUT "/api/v1/projects/{project}/chunks/{chunk}", Access::Project(Role::User), BlobCreate, 204,
         path: ChunkPath, errors: [NotFound, QuotaExceeded], raw_body: CHUNK_MAX;
     /// Make a blob of chunks that were sent.
-    BlobCommit = "blob_commit" POST "/api/v1/projects/{project}/blobs", Access::Project(Role::User), 201,
+    BlobCommit = "blob_commit" POST "/api/v1/projects/{project}/blobs", Access::Project(Role::User), BlobCreate, 201,
         path: ProjectPath, body: BlobCommitBody, reply: BlobView, errors: [NotFound, Conflict, QuotaExceeded];
     /// Show a blob.
-    BlobGet = "blob_get" GET "/api/v1/projects/{project}/blobs/{blob}", Access::Project(Role::Viewer), 200,
+    BlobGet = "blob_get" GET "/api/v1/projects/{project}/blobs/{blob}", Access::Project(Role::Viewer), BlobRead, 200,
         path: BlobPath, reply: BlobView, errors: [NotFound];
     /// Read a blob's content.
-    BlobContent = "blob_content" GET "/api/v1/projects/{project}/blobs/{blob}/content", Access::Project(Role::Viewer), 200,
+    BlobContent = "blob_content" GET "/api/v1/projects/{project}/blobs/{blob}/content", Access::Project(Role::Viewer), BlobContent, 200,
         path: BlobPath, query: BlobContentQuery, errors: [NotFound], stream: Raw;
     /// Remove a blob that nothing needs.
-    BlobRemove = "blob_remove" DELETE "/api/v1/projects/{project}/blobs/{blob}", Access::Project(Role::User), 204,
+    BlobRemove = "blob_remove" DELETE "/api/v1/projects/{project}/blobs/{blob}", Access::Project(Role::User), BlobRemove, 204,
         path: BlobPath, errors: [NotFound, Conflict];
     /// Say which chunks of what belongs to everybody would have to be sent.
-    SharedChunksMissing = "shared_chunks_missing" POST "/api/v1/blobs/missing", Access::Global(Role::Operator), 200,
+    SharedChunksMissing = "shared_chunks_missing" POST "/api/v1/blobs/missing", Access::Global(Role::Operator), ImagePush, 200,
         body: ChunksBody, reply: ChunksView;
     /// Send a chunk of what belongs to everybody: at most 1 MiB, as it is.
-    SharedChunkPut = "shared_chunk_put" PUT "/api/v1/blobs/chunks/{chunk}", Access::Global(Role::Operator), 204,
+    SharedChunkPut = "shared_chunk_put" PUT "/api/v1/blobs/chunks/{chunk}", Access::Global(Role::Operator), ImagePush, 204,
         path: SharedChunkPath, errors: [QuotaExceeded], raw_body: CHUNK_MAX;
     /// List what the runs of a task left, newest run first.
-    TaskOutputList = "task_output_list" GET "/api/v1/projects/{project}/tasks/{task}/outputs", Access::Project(Role::Viewer), 200,
+    TaskOutputList = "task_output_list" GET "/api/v1/projects/{project}/tasks/{task}/outputs", Access::Project(Role::Viewer), TaskOutput, 200,
         path: TaskPath, reply: Listing<OutputView>, errors: [NotFound];
 }
 

@@ -2,9 +2,12 @@
 //!
 //! `server` mounts a handler for it, `client` calls it, `openapi` describes it, and the authorisation
 //! test walks the list of all of them. A route that is not declared here cannot be mounted, and a
-//! declaration without an access rule does not compile.
+//! declaration without an access rule and a permission does not compile.
+//!
+//! The permission is what is asked for; the access rule says where, and for whom among the built-in
+//! roles. The two cannot contradict each other: [`fits`] is checked when a declaration is compiled.
 
-use hostler_model::{Code, Role};
+use hostler_model::{Code, Permission, Reach, Role};
 use http::Method;
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -16,10 +19,34 @@ pub enum Access {
     Public,
     /// Any principal that is logged in; the handler shows each only what it may see.
     LoggedIn,
-    /// At least this role on the whole installation.
+    /// The permission, which this role is the first to have, on the whole installation.
     Global(Role),
-    /// At least this role in the project named by the path parameter `project`.
+    /// The permission, which this role is the first to have, in the project named by the path
+    /// parameter `project`.
     Project(Role),
+}
+
+/// Whether an access rule and a permission say the same. What anybody may call has no permission; what
+/// everybody who is logged in may call can have one, which tokens need that are for some only.
+pub const fn fits(access: Access, permission: Option<Permission>) -> bool {
+    match (access, permission) {
+        (Access::Public, permission) => permission.is_none(),
+        (Access::LoggedIn, _) => true,
+        (Access::Global(role), Some(permission)) => {
+            matches!(permission.reach(), Reach::Global) && is_first(role, permission)
+        }
+        (Access::Project(role), Some(permission)) => {
+            matches!(permission.reach(), Reach::Project) && is_first(role, permission)
+        }
+        (Access::Global(_) | Access::Project(_), None) => false,
+    }
+}
+
+const fn is_first(role: Role, permission: Permission) -> bool {
+    match permission.least() {
+        Some(least) => least as u8 == role as u8,
+        None => false,
+    }
 }
 
 /// Whether a change has to say, with `If-Match`, which state of the object it changes.
@@ -54,6 +81,8 @@ pub trait Endpoint: Send + Sync + 'static {
     const METHOD: Method;
     const PATH: &'static str;
     const ACCESS: Access;
+    /// What the caller needs; `None` for what is public, and for what is about the caller itself.
+    const PERMISSION: Option<Permission>;
     /// Status of success.
     const STATUS: u16;
     /// Codes this endpoint can answer besides those that every endpoint can.
@@ -75,12 +104,13 @@ pub trait Endpoint: Send + Sync + 'static {
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
-/// Declares endpoints. The doc comment becomes the summary in OpenAPI.
+/// Declares endpoints. The doc comment becomes the summary in OpenAPI. Behind the access rule stands the
+/// permission; or `Nobody` where the endpoint is public, or `Own` where it is about the caller itself.
 #[macro_export]
 macro_rules! endpoints {
     ($tag:literal $(
         #[doc = $doc:literal]
-        $name:ident = $id:literal $method:ident $path:literal, $access:expr, $status:literal
+        $name:ident = $id:literal $method:ident $path:literal, $access:expr, $permission:ident, $status:literal
         $(, path: $p:ty)? $(, query: $q:ty)? $(, body: $b:ty)? $(, reply: $r:ty)?
         $(, errors: [$($code:ident),*])? $(, if_match: $im:ident)? $(, stream: $stream:ident)?
         $(, raw_body: $raw:expr)?;
@@ -95,6 +125,8 @@ macro_rules! endpoints {
                 const METHOD: http::Method = http::Method::$method;
                 const PATH: &'static str = $path;
                 const ACCESS: $crate::Access = $access;
+                const PERMISSION: Option<hostler_model::Permission> =
+                    $crate::endpoints!(@permission $permission);
                 const STATUS: u16 = $status;
                 const ERRORS: &'static [hostler_model::Code] = &[$($(hostler_model::Code::$code),*)?];
                 const IF_MATCH: $crate::IfMatch = $crate::endpoints!(@if_match $($im)?);
@@ -105,12 +137,22 @@ macro_rules! endpoints {
                 type Body = $crate::endpoints!(@type $($b)?);
                 type Reply = $crate::endpoints!(@type $($r)?);
             }
+            const _: () = assert!(
+                $crate::fits(
+                    <$name as $crate::Endpoint>::ACCESS,
+                    <$name as $crate::Endpoint>::PERMISSION,
+                ),
+                "the access rule names another role or scope than the permission",
+            );
         )+
         /// Describes every endpoint of this module to the visitor.
         pub fn visit(visitor: &mut dyn $crate::Visitor) {
             $(visitor.see($crate::Described::of::<$name>());)+
         }
     };
+    (@permission Nobody) => { None };
+    (@permission Own) => { None };
+    (@permission $permission:ident) => { Some(hostler_model::Permission::$permission) };
     (@type) => { $crate::Nothing };
     (@type $t:ty) => { $t };
     (@if_match) => { $crate::IfMatch::Never };
@@ -130,6 +172,7 @@ pub struct Described {
     pub method: Method,
     pub path: &'static str,
     pub access: Access,
+    pub permission: Option<Permission>,
     pub status: u16,
     pub errors: &'static [Code],
     pub if_match: IfMatch,
@@ -153,6 +196,7 @@ impl Described {
             method: E::METHOD,
             path: E::PATH,
             access: E::ACCESS,
+            permission: E::PERMISSION,
             status: E::STATUS,
             errors: E::ERRORS,
             if_match: E::IF_MATCH,

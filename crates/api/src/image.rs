@@ -13,43 +13,43 @@ use crate::{Access, Listing};
 
 crate::endpoints! { "images"
     /// List every version of every image, by name.
-    ImageList = "image_list" GET "/api/v1/images", Access::LoggedIn, 200,
+    ImageList = "image_list" GET "/api/v1/images", Access::LoggedIn, ImageRead, 200,
         query: ImageListQuery, reply: Listing<ImageView>;
     /// Show a version of an image; the newest where none is named.
-    ImageGet = "image_get" GET "/api/v1/images/{image}", Access::LoggedIn, 200,
+    ImageGet = "image_get" GET "/api/v1/images/{image}", Access::LoggedIn, ImageRead, 200,
         path: ImagePath, reply: ImageView, errors: [NotFound];
     /// Make a version of an image from chunks that were sent.
-    ImagePush = "image_push" POST "/api/v1/images", Access::Global(Role::Operator), 201,
+    ImagePush = "image_push" POST "/api/v1/images", Access::Global(Role::Operator), ImagePush, 201,
         body: ImagePushBody, reply: ImageView, errors: [Conflict, QuotaExceeded, KeyReused];
     /// Read a version's content, as `docker load` takes it.
-    ImageContent = "image_content" GET "/api/v1/images/{image}/content", Access::Global(Role::Operator), 200,
+    ImageContent = "image_content" GET "/api/v1/images/{image}/content", Access::Global(Role::Operator), ImageExport, 200,
         path: ImagePath, errors: [NotFound], stream: Raw;
     /// Keep a version of an image no longer; without a version, all of them.
-    ImageRemove = "image_remove" DELETE "/api/v1/images/{image}", Access::Global(Role::Operator), 204,
+    ImageRemove = "image_remove" DELETE "/api/v1/images/{image}", Access::Global(Role::Operator), ImageRemove, 204,
         path: ImagePath, errors: [NotFound];
     /// Make a version of an image from what a node has: an image, or a container as it is now.
-    ImageTake = "image_take" POST "/api/v1/images/{image}/take", Access::Global(Role::Operator), 202,
+    ImageTake = "image_take" POST "/api/v1/images/{image}/take", Access::Global(Role::Operator), ImageTake, 202,
         path: ImagePath, body: ImageTakeBody, reply: OperationView, errors: [NotFound, Conflict, KeyReused];
     /// Have a version of an image on nodes before anything needs it there.
-    ImageSync = "image_sync" POST "/api/v1/images/{image}/sync", Access::Global(Role::Operator), 202,
+    ImageSync = "image_sync" POST "/api/v1/images/{image}/sync", Access::Global(Role::Operator), ImageSync, 202,
         path: ImagePath, body: ImageSyncBody, reply: OperationView, errors: [NotFound, Conflict, KeyReused];
     /// Ask every node that has a container engine whether it has a version of an image.
-    ImageNodes = "image_nodes" GET "/api/v1/images/{image}/nodes", Access::Global(Role::Operator), 200,
+    ImageNodes = "image_nodes" GET "/api/v1/images/{image}/nodes", Access::Global(Role::Operator), NodeImageRead, 200,
         path: ImagePath, reply: Listing<ImageNodeView>, errors: [NotFound];
     /// List the images that a node's engine has.
-    NodeImageList = "node_image_list" GET "/api/v1/nodes/{node}/images", Access::Global(Role::Operator), 200,
+    NodeImageList = "node_image_list" GET "/api/v1/nodes/{node}/images", Access::Global(Role::Operator), NodeImageRead, 200,
         path: NodePath, reply: Listing<NodeImage>, errors: [NotFound, Conflict, NodeUnreachable];
     /// Remove an image from a node's engine.
-    NodeImageRemove = "node_image_remove" DELETE "/api/v1/nodes/{node}/images", Access::Global(Role::Operator), 204,
+    NodeImageRemove = "node_image_remove" DELETE "/api/v1/nodes/{node}/images", Access::Global(Role::Operator), NodeImageRemove, 204,
         path: NodePath, query: NodeImageQuery, errors: [NotFound, Invalid, Conflict, NodeUnreachable];
     /// List the containers that a node's engine has.
-    NodeContainerList = "node_container_list" GET "/api/v1/nodes/{node}/containers", Access::Global(Role::Operator), 200,
+    NodeContainerList = "node_container_list" GET "/api/v1/nodes/{node}/containers", Access::Global(Role::Operator), ContainerRead, 200,
         path: NodePath, reply: Listing<NodeContainer>, errors: [NotFound, Conflict, NodeUnreachable];
     /// Remove a container that no run needs from a node's engine.
-    NodeContainerRemove = "node_container_remove" DELETE "/api/v1/nodes/{node}/containers/{container}", Access::Global(Role::Operator), 204,
+    NodeContainerRemove = "node_container_remove" DELETE "/api/v1/nodes/{node}/containers/{container}", Access::Global(Role::Operator), ContainerRemove, 204,
         path: NodeContainerPath, errors: [NotFound, Invalid, Conflict, NodeUnreachable];
     /// Read the files of a container as a tar stream.
-    NodeContainerFiles = "node_container_files" GET "/api/v1/nodes/{node}/containers/{container}/files", Access::Global(Role::Operator), 200,
+    NodeContainerFiles = "node_container_files" GET "/api/v1/nodes/{node}/containers/{container}/files", Access::Global(Role::Operator), ContainerExport, 200,
         path: NodeContainerPath, errors: [NotFound, Invalid, Conflict, NodeUnreachable], stream: Raw;
 }
 

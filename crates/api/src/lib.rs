@@ -1,16 +1,22 @@
 //! The REST contract: every endpoint of Hostler declared once, with its path, types, errors and the
-//! role it needs. Nothing here knows a server or a client.
+//! permission it needs. Nothing here knows a server or a client.
 
 mod common;
 mod endpoint;
 pub mod openapi;
 
+pub mod access;
 pub mod blob;
+pub mod group;
 pub mod image;
+pub mod invitation;
 pub mod node;
 pub mod operation;
 pub mod project;
 pub mod record;
+pub mod role;
+pub mod second_factor;
+pub mod secret;
 pub mod session;
 pub mod system;
 pub mod task;
@@ -22,15 +28,22 @@ pub use common::{
     CSRF_HEADER, IDEMPOTENCY_KEY, Listing, PROBLEM_CONTENT_TYPE, PageQuery, Problem, ProjectPath,
     REQUEST_ID_HEADER, SESSION_COOKIE, WatchKind, WatchMessage,
 };
-pub use endpoint::{Access, Described, Endpoint, IfMatch, Nothing, SchemaOf, Stream, Visitor};
+pub use endpoint::{
+    Access, Described, Endpoint, IfMatch, Nothing, SchemaOf, Stream, Visitor, fits,
+};
 
 /// Every endpoint there is.
 pub fn all() -> Vec<Described> {
     let mut endpoints = Vec::new();
-    let modules: [fn(&mut dyn Visitor); 12] = [
+    let modules: [fn(&mut dyn Visitor); 18] = [
         system::visit,
         session::visit,
+        second_factor::visit,
+        invitation::visit,
         user::visit,
+        role::visit,
+        group::visit,
+        access::visit,
         token::visit,
         project::visit,
         node::visit,
@@ -38,6 +51,7 @@ pub fn all() -> Vec<Described> {
         task::visit,
         workload::visit,
         blob::visit,
+        secret::visit,
         operation::visit,
         record::visit,
     ];

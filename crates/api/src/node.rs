@@ -13,45 +13,45 @@ use crate::{Access, Listing, PageQuery};
 
 crate::endpoints! { "nodes"
     /// List nodes by name; with `watch=true`, stream changes.
-    NodeList = "node_list" GET "/api/v1/nodes", Access::Global(Role::Viewer), 200,
+    NodeList = "node_list" GET "/api/v1/nodes", Access::Global(Role::Viewer), NodeRead, 200,
         query: NodeListQuery, reply: Listing<NodeView>, errors: [CursorGone], stream: Watch;
     /// Show a node.
-    NodeGet = "node_get" GET "/api/v1/nodes/{node}", Access::Global(Role::Viewer), 200, path: NodePath, reply: NodeView, errors: [NotFound];
+    NodeGet = "node_get" GET "/api/v1/nodes/{node}", Access::Global(Role::Viewer), NodeRead, 200, path: NodePath, reply: NodeView, errors: [NotFound];
     /// Change a node's labels.
-    NodeUpdate = "node_update" PATCH "/api/v1/nodes/{node}", Access::Global(Role::Operator), 200,
+    NodeUpdate = "node_update" PATCH "/api/v1/nodes/{node}", Access::Global(Role::Operator), NodeUpdate, 200,
         path: NodePath, body: NodeUpdateBody, reply: NodeView, errors: [NotFound], if_match: Always;
     /// Place nothing new on a node; what runs there goes on.
-    NodeCordon = "node_cordon" POST "/api/v1/nodes/{node}/cordon", Access::Global(Role::Operator), 200,
+    NodeCordon = "node_cordon" POST "/api/v1/nodes/{node}/cordon", Access::Global(Role::Operator), NodeCordon, 200,
         path: NodePath, body: NodeCordonBody, reply: NodeView, errors: [NotFound, KeyReused];
     /// Let a node take work again.
-    NodeUncordon = "node_uncordon" POST "/api/v1/nodes/{node}/uncordon", Access::Global(Role::Operator), 200,
+    NodeUncordon = "node_uncordon" POST "/api/v1/nodes/{node}/uncordon", Access::Global(Role::Operator), NodeCordon, 200,
         path: NodePath, reply: NodeView, errors: [NotFound, KeyReused];
     /// Look at a node's machine anew, and tell the node again everything that it should run.
-    NodeReload = "node_reload" POST "/api/v1/nodes/{node}/reload", Access::Global(Role::Operator), 200,
+    NodeReload = "node_reload" POST "/api/v1/nodes/{node}/reload", Access::Global(Role::Operator), NodeReload, 200,
         path: NodePath, reply: NodeReloadView, errors: [NotFound, Conflict, NodeUnreachable, KeyReused];
     /// Cordon a node and wait until it is empty; after the deadline, stop what still runs.
-    NodeDrain = "node_drain" POST "/api/v1/nodes/{node}/drain", Access::Global(Role::Operator), 202,
+    NodeDrain = "node_drain" POST "/api/v1/nodes/{node}/drain", Access::Global(Role::Operator), NodeDrain, 202,
         path: NodePath, body: NodeDrainBody, reply: OperationView, errors: [NotFound, Conflict, KeyReused];
     /// Take a node out: stop what runs there, revoke its certificates, forget it.
-    NodeRemove = "node_remove" DELETE "/api/v1/nodes/{node}", Access::Global(Role::Admin), 202,
+    NodeRemove = "node_remove" DELETE "/api/v1/nodes/{node}", Access::Global(Role::Admin), NodeRemove, 202,
         path: NodePath, reply: OperationView, errors: [NotFound, Conflict], if_match: Always;
     /// List the workloads of every project that are on a node, and how they stand there.
-    NodeWorkloadList = "node_workload_list" GET "/api/v1/nodes/{node}/workloads", Access::Global(Role::Viewer), 200,
+    NodeWorkloadList = "node_workload_list" GET "/api/v1/nodes/{node}/workloads", Access::Global(Role::Viewer), NodeRead, 200,
         path: NodePath, reply: Listing<NodeWorkloadView>, errors: [NotFound];
     /// What is reserved of every node, by name.
-    NodeHeldList = "node_held_list" GET "/api/v1/node-holdings", Access::Global(Role::Viewer), 200,
+    NodeHeldList = "node_held_list" GET "/api/v1/node-holdings", Access::Global(Role::Viewer), NodeRead, 200,
         reply: Listing<NodeHeldView>;
     /// List join tokens.
-    JoinTokenList = "join_token_list" GET "/api/v1/join-tokens", Access::Global(Role::Operator), 200,
+    JoinTokenList = "join_token_list" GET "/api/v1/join-tokens", Access::Global(Role::Operator), JoinTokenRead, 200,
         query: PageQuery, reply: Listing<JoinTokenView>;
     /// Create a token with which one machine can join.
-    JoinTokenCreate = "join_token_create" POST "/api/v1/join-tokens", Access::Global(Role::Operator), 201,
+    JoinTokenCreate = "join_token_create" POST "/api/v1/join-tokens", Access::Global(Role::Operator), JoinTokenCreate, 201,
         body: JoinTokenCreateBody, reply: JoinTokenCreatedView, errors: [Conflict, KeyReused];
     /// Revoke a join token that was not used.
-    JoinTokenRevoke = "join_token_revoke" DELETE "/api/v1/join-tokens/{token}", Access::Global(Role::Operator), 204,
+    JoinTokenRevoke = "join_token_revoke" DELETE "/api/v1/join-tokens/{token}", Access::Global(Role::Operator), JoinTokenRevoke, 204,
         path: JoinTokenPath, errors: [NotFound];
     /// Become a node: a join token and a certificate request in, a certificate out.
-    Join = "join" POST "/api/v1/join", Access::Public, 201,
+    Join = "join" POST "/api/v1/join", Access::Public, Nobody, 201,
         body: JoinBody, reply: JoinView, errors: [Unauthenticated, Conflict, RateLimited];
 }
 

@@ -11,7 +11,7 @@ use crate::{Access, Described, IfMatch, Problem, Stream};
 pub const fn status_of(code: Code) -> u16 {
     match code {
         Code::Malformed => 400,
-        Code::Unauthenticated => 401,
+        Code::Unauthenticated | Code::SecondFactorRequired => 401,
         Code::Forbidden => 403,
         Code::NotFound | Code::NoSuchRoute => 404,
         Code::MethodNotAllowed => 405,
@@ -34,6 +34,9 @@ pub fn codes_of(endpoint: &Described) -> Vec<Code> {
     if endpoint.access != Access::Public {
         codes.push(Code::Unauthenticated);
         codes.push(Code::Forbidden);
+    }
+    if matches!(endpoint.access, Access::Global(_) | Access::Project(_)) {
+        codes.push(Code::SecondFactorRequired);
     }
     if matches!(endpoint.access, Access::Project(_)) {
         codes.push(Code::NotFound);
@@ -91,6 +94,9 @@ fn operation(endpoint: &Described, generator: &mut SchemaGenerator, problem: &Sc
         "x-hostler-access": access_label(endpoint.access),
         "security": if endpoint.access == Access::Public { json!([]) } else { json!([{ "token": [] }, { "session": [] }]) },
     });
+    if let Some(permission) = endpoint.permission {
+        operation["x-hostler-permission"] = permission.label().into();
+    }
     let mut parameters = parameters(&(endpoint.path_schema)(generator), generator, "path");
     parameters.extend(self::parameters(&(endpoint.query_schema)(generator), generator, "query"));
     if endpoint.method == http::Method::POST {

@@ -10,13 +10,13 @@ use crate::{Access, Listing};
 
 crate::endpoints! { "operations"
     /// List operations, newest first.
-    OperationList = "operation_list" GET "/api/v1/operations", Access::Global(Role::Viewer), 200,
+    OperationList = "operation_list" GET "/api/v1/operations", Access::Global(Role::Viewer), OperationRead, 200,
         query: OperationListQuery, reply: Listing<OperationView>;
     /// Show an operation; with `wait`, answer when it has ended or the time is over.
-    OperationGet = "operation_get" GET "/api/v1/operations/{operation}", Access::Global(Role::Viewer), 200,
+    OperationGet = "operation_get" GET "/api/v1/operations/{operation}", Access::Global(Role::Viewer), OperationRead, 200,
         path: OperationPath, query: OperationGetQuery, reply: OperationView, errors: [NotFound];
     /// Ask for an operation to stop after its present step.
-    OperationCancel = "operation_cancel" POST "/api/v1/operations/{operation}/cancel", Access::Global(Role::Operator), 200,
+    OperationCancel = "operation_cancel" POST "/api/v1/operations/{operation}/cancel", Access::Global(Role::Operator), OperationCancel, 200,
         path: OperationPath, reply: OperationView, errors: [NotFound, Conflict, KeyReused];
 }
 

@@ -8,18 +8,18 @@ use crate::{Access, Listing, PageQuery, ProjectPath};
 
 crate::endpoints! { "projects"
     /// List the projects the caller has a role in.
-    ProjectList = "project_list" GET "/api/v1/projects", Access::LoggedIn, 200, query: PageQuery, reply: Listing<ProjectView>;
+    ProjectList = "project_list" GET "/api/v1/projects", Access::LoggedIn, ProjectRead, 200, query: PageQuery, reply: Listing<ProjectView>;
     /// Create a project.
-    ProjectCreate = "project_create" POST "/api/v1/projects", Access::Global(Role::Admin), 201,
+    ProjectCreate = "project_create" POST "/api/v1/projects", Access::Global(Role::Admin), ProjectCreate, 201,
         body: ProjectCreateBody, reply: ProjectView, errors: [AlreadyExists, KeyReused];
     /// Show a project.
-    ProjectGet = "project_get" GET "/api/v1/projects/{project}", Access::Project(Role::Viewer), 200,
+    ProjectGet = "project_get" GET "/api/v1/projects/{project}", Access::Project(Role::Viewer), ProjectRead, 200,
         path: ProjectPath, reply: ProjectView, errors: [NotFound];
     /// Change a project: description, weight, quota.
-    ProjectUpdate = "project_update" PATCH "/api/v1/projects/{project}", Access::Project(Role::Admin), 200,
+    ProjectUpdate = "project_update" PATCH "/api/v1/projects/{project}", Access::Project(Role::Admin), ProjectUpdate, 200,
         path: ProjectPath, body: ProjectUpdateBody, reply: ProjectView, errors: [NotFound], if_match: Always;
     /// Remove a project that holds nothing any more.
-    ProjectRemove = "project_remove" DELETE "/api/v1/projects/{project}", Access::Global(Role::Admin), 204,
+    ProjectRemove = "project_remove" DELETE "/api/v1/projects/{project}", Access::Global(Role::Admin), ProjectRemove, 204,
         path: ProjectPath, errors: [NotFound, Conflict], if_match: Always;
 }
 

@@ -1,30 +1,45 @@
 //! Getting in and out: first setup, login, sessions of browsers, who am I.
 
-use hostler_model::{Name, PrincipalId, PrincipalKind, ProjectId, Role, Timestamp, WebSessionId};
+use hostler_model::{
+    Name, PermissionSet, PrincipalId, PrincipalKind, ProjectId, Role, SecondFactorState, Timestamp,
+    WebSessionId,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::user::UserPath;
 use crate::{Access, Listing};
 
 crate::endpoints! { "sessions"
     /// Create the first admin with the one-time code that the first start printed.
-    Setup = "setup" POST "/api/v1/setup", Access::Public, 201,
+    Setup = "setup" POST "/api/v1/setup", Access::Public, Nobody, 201,
         body: SetupBody, reply: LoginView, errors: [Unauthenticated, Conflict, AlreadyExists, RateLimited];
-    /// Log in with name and password.
-    Login = "login" POST "/api/v1/login", Access::Public, 200,
-        body: LoginBody, reply: LoginView, errors: [Unauthenticated, RateLimited];
+    /// Log in with name and password, and a code where there is a second factor.
+    Login = "login" POST "/api/v1/login", Access::Public, Nobody, 200,
+        body: LoginBody, reply: LoginView, errors: [Unauthenticated, SecondFactorRequired, RateLimited];
     /// End the session or revoke the token that makes this call.
-    Logout = "logout" POST "/api/v1/logout", Access::LoggedIn, 204;
+    Logout = "logout" POST "/api/v1/logout", Access::LoggedIn, Own, 204;
     /// Show the caller and its roles.
-    Whoami = "whoami" GET "/api/v1/whoami", Access::LoggedIn, 200, reply: WhoamiView;
-    /// Change the caller's own password; every other session of the caller ends.
-    PasswordChange = "password_change" POST "/api/v1/whoami/password", Access::LoggedIn, 204,
+    Whoami = "whoami" GET "/api/v1/whoami", Access::LoggedIn, Own, 200, reply: WhoamiView;
+    /// Change the caller's own password; every other session of the caller ends, and a browser's own goes on under a new cookie.
+    PasswordChange = "password_change" POST "/api/v1/whoami/password", Access::LoggedIn, PasswordChange, 204,
         body: PasswordChangeBody, errors: [Conflict, RateLimited];
     /// List the caller's browser sessions.
-    WebSessionList = "web_session_list" GET "/api/v1/sessions", Access::LoggedIn, 200, reply: Listing<WebSessionView>;
+    WebSessionList = "web_session_list" GET "/api/v1/sessions", Access::LoggedIn, SessionRead, 200, reply: Listing<WebSessionView>;
     /// End one of the caller's browser sessions.
-    WebSessionEnd = "web_session_end" DELETE "/api/v1/sessions/{session}", Access::LoggedIn, 204,
+    WebSessionEnd = "web_session_end" DELETE "/api/v1/sessions/{session}", Access::LoggedIn, SessionEnd, 204,
         path: WebSessionPath, errors: [NotFound];
+    /// End every session of the caller but the one that makes this call.
+    WebSessionEndOthers = "web_session_end_others" DELETE "/api/v1/sessions", Access::LoggedIn, SessionEnd, 200, reply: SessionsEndedView;
+    /// List a user's browser sessions.
+    UserSessionList = "user_session_list" GET "/api/v1/users/{user}/sessions", Access::Global(Role::Admin), UserRead, 200,
+        path: UserPath, reply: Listing<WebSessionView>, errors: [NotFound];
+    /// End one of a user's browser sessions.
+    UserSessionEnd = "user_session_end" DELETE "/api/v1/users/{user}/sessions/{session}", Access::Global(Role::Admin), UserUpdate, 204,
+        path: UserSessionPath, errors: [NotFound];
+    /// End every session of a user: browsers, and command lines that logged in.
+    UserSessionEndAll = "user_session_end_all" DELETE "/api/v1/users/{user}/sessions", Access::Global(Role::Admin), UserUpdate, 200,
+        path: UserPath, reply: SessionsEndedView, errors: [NotFound];
 }
 
 hostler_model::labels! {
@@ -52,6 +67,9 @@ pub struct SetupBody {
 pub struct LoginBody {
     pub name: String,
     pub password: String,
+    /// Of the second factor, where there is one: six digits, or a recovery code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
     pub kind: LoginKind,
 }
 
@@ -81,10 +99,16 @@ pub struct WhoamiView {
     pub id: PrincipalId,
     pub name: Name,
     pub kind: PrincipalKind,
-    /// Role on the whole installation.
+    /// The greatest built-in role that allows no more than the caller may do on the whole installation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
+    /// What the caller may do on the whole installation, and so in every project.
+    #[serde(default)]
+    pub permissions: PermissionSet,
     pub projects: Vec<ProjectRole>,
+    /// `required` means that nothing is allowed before there is one.
+    #[serde(default)]
+    pub second_factor: SecondFactorState,
     /// Given to browsers again, so that a reloaded page can make changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csrf_token: Option<String>,
@@ -93,7 +117,12 @@ pub struct WhoamiView {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectRole {
     pub project: ProjectId,
-    pub role: Role,
+    /// The greatest built-in role that allows no more than the caller may do in the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// What the caller may do in the project.
+    #[serde(default)]
+    pub permissions: PermissionSet,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -111,4 +140,20 @@ pub struct WebSessionView {
     pub time_created: Timestamp,
     pub time_last_used: Timestamp,
     pub time_expires: Timestamp,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UserSessionPath {
+    /// Name or id of the user.
+    pub user: String,
+    pub session: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionsEndedView {
+    pub browsers: u64,
+    /// Tokens that `hostler login` had made.
+    pub command_lines: u64,
 }

@@ -8,19 +8,19 @@ use crate::{Access, Listing};
 
 crate::endpoints! { "system"
     /// Say that the process is alive.
-    Livez = "livez" GET "/livez", Access::Public, 200, reply: HealthView;
+    Livez = "livez" GET "/livez", Access::Public, Nobody, 200, reply: HealthView;
     /// Say whether the server can do its work.
-    Readyz = "readyz" GET "/readyz", Access::Public, 200, reply: HealthView;
+    Readyz = "readyz" GET "/readyz", Access::Public, Nobody, 200, reply: HealthView;
     /// Show version and build.
-    Version = "version" GET "/version", Access::Public, 200, reply: VersionView;
+    Version = "version" GET "/version", Access::Public, Nobody, 200, reply: VersionView;
     /// The OpenAPI 3.1 description of this API.
-    OpenApi = "openapi" GET "/openapi.json", Access::Public, 200, reply: serde_json::Map<String, serde_json::Value>;
+    OpenApi = "openapi" GET "/openapi.json", Access::Public, Nobody, 200, reply: serde_json::Map<String, serde_json::Value>;
     /// Metrics in the Prometheus text format.
-    Metrics = "metrics" GET "/metrics", Access::Global(Role::Viewer), 200, reply: String, stream: Text;
+    Metrics = "metrics" GET "/metrics", Access::Global(Role::Viewer), MetricsRead, 200, reply: String, stream: Text;
     /// List the control-plane processes.
-    ServerList = "server_list" GET "/api/v1/servers", Access::Global(Role::Viewer), 200, reply: Listing<ServerView>;
+    ServerList = "server_list" GET "/api/v1/servers", Access::Global(Role::Viewer), ServerRead, 200, reply: Listing<ServerView>;
     /// Show what every reconciler of this server is doing and last did.
-    ReconcilerList = "reconciler_list" GET "/api/v1/debug/reconcilers", Access::Global(Role::Operator), 200,
+    ReconcilerList = "reconciler_list" GET "/api/v1/debug/reconcilers", Access::Global(Role::Operator), ServerDebug, 200,
         reply: Listing<ReconcilerView>;
 }
 

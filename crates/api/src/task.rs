@@ -14,58 +14,58 @@ use crate::{Access, Listing, ProjectPath};
 
 crate::endpoints! { "tasks"
     /// List tasks, newest first; with `watch=true`, stream changes.
-    TaskList = "task_list" GET "/api/v1/projects/{project}/tasks", Access::Project(Role::Viewer), 200,
+    TaskList = "task_list" GET "/api/v1/projects/{project}/tasks", Access::Project(Role::Viewer), TaskRead, 200,
         path: ProjectPath, query: TaskListQuery, reply: Listing<TaskView>, errors: [NotFound, CursorGone], stream: Watch;
     /// Submit a task.
-    TaskSubmit = "task_submit" POST "/api/v1/projects/{project}/tasks", Access::Project(Role::User), 201,
+    TaskSubmit = "task_submit" POST "/api/v1/projects/{project}/tasks", Access::Project(Role::User), TaskSubmit, 201,
         path: ProjectPath, body: TaskSubmitBody, reply: TaskView, errors: [NotFound, AlreadyExists, KeyReused, QuotaExceeded];
     /// Submit many tasks at once: all of them or none.
-    TaskSubmitBatch = "task_submit_batch" POST "/api/v1/projects/{project}/task-batches", Access::Project(Role::User), 201,
+    TaskSubmitBatch = "task_submit_batch" POST "/api/v1/projects/{project}/task-batches", Access::Project(Role::User), TaskSubmit, 201,
         path: ProjectPath, body: TaskBatchBody, reply: TaskBatchView, errors: [NotFound, AlreadyExists, KeyReused, QuotaExceeded];
     /// Show a task; with `wait`, answer when it has ended or the time is over.
-    TaskGet = "task_get" GET "/api/v1/projects/{project}/tasks/{task}", Access::Project(Role::Viewer), 200,
+    TaskGet = "task_get" GET "/api/v1/projects/{project}/tasks/{task}", Access::Project(Role::Viewer), TaskRead, 200,
         path: TaskPath, query: TaskGetQuery, reply: TaskView, errors: [NotFound];
     /// Stop a task: its stop signal, then after the grace period SIGKILL.
-    TaskKill = "task_kill" POST "/api/v1/projects/{project}/tasks/{task}/kill", Access::Project(Role::User), 200,
+    TaskKill = "task_kill" POST "/api/v1/projects/{project}/tasks/{task}/kill", Access::Project(Role::User), TaskKill, 200,
         path: TaskPath, body: TaskKillBody, reply: TaskView, errors: [NotFound, KeyReused];
     /// Freeze a task: it keeps what it holds but gets no processor time.
-    TaskPause = "task_pause" POST "/api/v1/projects/{project}/tasks/{task}/pause", Access::Project(Role::User), 200,
+    TaskPause = "task_pause" POST "/api/v1/projects/{project}/tasks/{task}/pause", Access::Project(Role::User), TaskPause, 200,
         path: TaskPath, reply: TaskView, errors: [NotFound, Conflict, KeyReused];
     /// Let a frozen task go on.
-    TaskResume = "task_resume" POST "/api/v1/projects/{project}/tasks/{task}/resume", Access::Project(Role::User), 200,
+    TaskResume = "task_resume" POST "/api/v1/projects/{project}/tasks/{task}/resume", Access::Project(Role::User), TaskPause, 200,
         path: TaskPath, reply: TaskView, errors: [NotFound, Conflict, KeyReused];
     /// Put a task that failed, was stopped or lost back into the queue.
-    TaskRetry = "task_retry" POST "/api/v1/projects/{project}/tasks/{task}/retry", Access::Project(Role::User), 200,
+    TaskRetry = "task_retry" POST "/api/v1/projects/{project}/tasks/{task}/retry", Access::Project(Role::User), TaskRetry, 200,
         path: TaskPath, reply: TaskView, errors: [NotFound, Conflict, KeyReused];
     /// List task arrays, newest first.
-    ArrayList = "array_list" GET "/api/v1/projects/{project}/task-arrays", Access::Project(Role::Viewer), 200,
+    ArrayList = "array_list" GET "/api/v1/projects/{project}/task-arrays", Access::Project(Role::Viewer), TaskRead, 200,
         path: ProjectPath, query: ArrayListQuery, reply: Listing<ArrayView>, errors: [NotFound, CursorGone];
     /// Submit a task array, or with `spec.queue.nodes` a gang: many tasks with one spec.
-    ArraySubmit = "array_submit" POST "/api/v1/projects/{project}/task-arrays", Access::Project(Role::User), 201,
+    ArraySubmit = "array_submit" POST "/api/v1/projects/{project}/task-arrays", Access::Project(Role::User), TaskSubmit, 201,
         path: ProjectPath, body: ArraySubmitBody, reply: ArrayView, errors: [NotFound, AlreadyExists, KeyReused, QuotaExceeded];
     /// Show a task array with how many of its tasks are in each state.
-    ArrayGet = "array_get" GET "/api/v1/projects/{project}/task-arrays/{array}", Access::Project(Role::Viewer), 200,
+    ArrayGet = "array_get" GET "/api/v1/projects/{project}/task-arrays/{array}", Access::Project(Role::Viewer), TaskRead, 200,
         path: ArrayPath, reply: ArrayView, errors: [NotFound];
     /// Stop a task array: what waits ends at once, what runs is asked to stop.
-    ArrayKill = "array_kill" POST "/api/v1/projects/{project}/task-arrays/{array}/kill", Access::Project(Role::User), 200,
+    ArrayKill = "array_kill" POST "/api/v1/projects/{project}/task-arrays/{array}/kill", Access::Project(Role::User), TaskKill, 200,
         path: ArrayPath, body: TaskKillBody, reply: ArrayView, errors: [NotFound, KeyReused];
     /// Show the queue: what waits, by project, and what is reserved.
-    QueueShow = "queue_show" GET "/api/v1/queue", Access::LoggedIn, 200,
+    QueueShow = "queue_show" GET "/api/v1/queue", Access::LoggedIn, TaskRead, 200,
         reply: QueueView, errors: [];
     /// What tasks used: core-hours, GPU-hours and waits, by project and user.
-    AccountReport = "account_report" GET "/api/v1/accounts", Access::LoggedIn, 200,
+    AccountReport = "account_report" GET "/api/v1/accounts", Access::LoggedIn, AccountRead, 200,
         query: AccountQuery, reply: Listing<AccountView>, errors: [NotFound, Invalid];
     /// Remove a task that has ended from the records.
-    TaskRemove = "task_remove" DELETE "/api/v1/projects/{project}/tasks/{task}", Access::Project(Role::User), 204,
+    TaskRemove = "task_remove" DELETE "/api/v1/projects/{project}/tasks/{task}", Access::Project(Role::User), TaskRemove, 204,
         path: TaskPath, errors: [NotFound, Conflict];
     /// Read a task's output, from the node it ran on; with `follow`, until it ends.
-    TaskLogs = "task_logs" GET "/api/v1/projects/{project}/tasks/{task}/logs", Access::Project(Role::Viewer), 200,
+    TaskLogs = "task_logs" GET "/api/v1/projects/{project}/tasks/{task}/logs", Access::Project(Role::Viewer), TaskOutput, 200,
         path: TaskPath, query: LogsQuery, reply: LogLine, errors: [NotFound, Conflict, NodeUnreachable], stream: Lines;
     /// Say why a task is where it is: every reason, for every node.
-    TaskExplain = "task_explain" GET "/api/v1/projects/{project}/tasks/{task}/explain", Access::Project(Role::Viewer), 200,
+    TaskExplain = "task_explain" GET "/api/v1/projects/{project}/tasks/{task}/explain", Access::Project(Role::Viewer), TaskRead, 200,
         path: TaskPath, reply: Explanation, errors: [NotFound];
     /// List the runs of a task, newest first.
-    RunList = "run_list" GET "/api/v1/projects/{project}/tasks/{task}/runs", Access::Project(Role::Viewer), 200,
+    RunList = "run_list" GET "/api/v1/projects/{project}/tasks/{task}/runs", Access::Project(Role::Viewer), TaskRead, 200,
         path: TaskPath, reply: Listing<RunView>, errors: [NotFound];
 }
 

@@ -11,49 +11,49 @@ use crate::{Access, Listing, PageQuery, ProjectPath};
 
 crate::endpoints! { "workloads"
     /// List workloads by name; with `watch=true`, stream changes.
-    WorkloadList = "workload_list" GET "/api/v1/projects/{project}/workloads", Access::Project(Role::Viewer), 200,
+    WorkloadList = "workload_list" GET "/api/v1/projects/{project}/workloads", Access::Project(Role::Viewer), WorkloadRead, 200,
         path: ProjectPath, query: WorkloadListQuery, reply: Listing<WorkloadView>, errors: [NotFound, CursorGone], stream: Watch;
     /// Show a workload, with how it stands on every node.
-    WorkloadGet = "workload_get" GET "/api/v1/projects/{project}/workloads/{workload}", Access::Project(Role::Viewer), 200,
+    WorkloadGet = "workload_get" GET "/api/v1/projects/{project}/workloads/{workload}", Access::Project(Role::Viewer), WorkloadRead, 200,
         path: WorkloadPath, reply: WorkloadView, errors: [NotFound];
     /// Apply a spec: makes the workload, or changes the one that `If-Match` names.
-    WorkloadApply = "workload_apply" PUT "/api/v1/projects/{project}/workloads/{workload}", Access::Project(Role::User), 200,
+    WorkloadApply = "workload_apply" PUT "/api/v1/projects/{project}/workloads/{workload}", Access::Project(Role::User), WorkloadApply, 200,
         path: WorkloadPath, body: WorkloadSpec, reply: WorkloadView, errors: [NotFound, AlreadyExists, Conflict], if_match: IfPresent;
     /// Remove a workload: it is stopped everywhere, and its records go when nothing is left of it.
-    WorkloadRemove = "workload_remove" DELETE "/api/v1/projects/{project}/workloads/{workload}", Access::Project(Role::User), 202,
+    WorkloadRemove = "workload_remove" DELETE "/api/v1/projects/{project}/workloads/{workload}", Access::Project(Role::User), WorkloadRemove, 202,
         path: WorkloadPath, reply: WorkloadView, errors: [NotFound];
     /// Let a workload run (again).
-    WorkloadStart = "workload_start" POST "/api/v1/projects/{project}/workloads/{workload}/start", Access::Project(Role::User), 200,
+    WorkloadStart = "workload_start" POST "/api/v1/projects/{project}/workloads/{workload}/start", Access::Project(Role::User), WorkloadStart, 200,
         path: WorkloadPath, reply: WorkloadView, errors: [NotFound, Conflict, KeyReused];
     /// Stop a workload everywhere and keep it stopped.
-    WorkloadStop = "workload_stop" POST "/api/v1/projects/{project}/workloads/{workload}/stop", Access::Project(Role::User), 200,
+    WorkloadStop = "workload_stop" POST "/api/v1/projects/{project}/workloads/{workload}/stop", Access::Project(Role::User), WorkloadStop, 200,
         path: WorkloadPath, reply: WorkloadView, errors: [NotFound, Conflict, KeyReused];
     /// Put new runs in place of those that are there.
-    WorkloadRestart = "workload_restart" POST "/api/v1/projects/{project}/workloads/{workload}/restart", Access::Project(Role::User), 200,
+    WorkloadRestart = "workload_restart" POST "/api/v1/projects/{project}/workloads/{workload}/restart", Access::Project(Role::User), WorkloadRestart, 200,
         path: WorkloadPath, reply: WorkloadView, errors: [NotFound, Conflict, KeyReused];
     /// List the runs of a workload on all nodes, newest first.
-    WorkloadRunList = "workload_run_list" GET "/api/v1/projects/{project}/workloads/{workload}/runs", Access::Project(Role::Viewer), 200,
+    WorkloadRunList = "workload_run_list" GET "/api/v1/projects/{project}/workloads/{workload}/runs", Access::Project(Role::Viewer), WorkloadRead, 200,
         path: WorkloadPath, query: PageQuery, reply: Listing<WorkloadRunView>, errors: [NotFound];
     /// List where a workload is and how it stands there.
-    WorkloadPlacementList = "workload_placement_list" GET "/api/v1/projects/{project}/workloads/{workload}/placements", Access::Project(Role::Viewer), 200,
+    WorkloadPlacementList = "workload_placement_list" GET "/api/v1/projects/{project}/workloads/{workload}/placements", Access::Project(Role::Viewer), WorkloadRead, 200,
         path: WorkloadPath, reply: Listing<PlacementView>, errors: [NotFound];
     /// Read a workload's output from its nodes; with `follow`, from one run into the next.
-    WorkloadLogs = "workload_logs" GET "/api/v1/projects/{project}/workloads/{workload}/logs", Access::Project(Role::Viewer), 200,
+    WorkloadLogs = "workload_logs" GET "/api/v1/projects/{project}/workloads/{workload}/logs", Access::Project(Role::Viewer), WorkloadOutput, 200,
         path: WorkloadPath, query: WorkloadLogsQuery, reply: WorkloadLogLine, errors: [NotFound, Conflict, NodeUnreachable], stream: Lines;
     /// Run a command beside a workload's live run, as its user, in its directory and environment.
-    WorkloadExec = "workload_exec" POST "/api/v1/projects/{project}/workloads/{workload}/exec", Access::Project(Role::User), 200,
+    WorkloadExec = "workload_exec" POST "/api/v1/projects/{project}/workloads/{workload}/exec", Access::Project(Role::User), WorkloadExec, 200,
         path: WorkloadPath, body: WorkloadExecBody, reply: ExecLine, errors: [NotFound, Conflict, NodeUnreachable, KeyReused], stream: Lines;
     /// Say why a workload is where it is and stands as it stands: every reason, for every node.
-    WorkloadExplain = "workload_explain" GET "/api/v1/projects/{project}/workloads/{workload}/explain", Access::Project(Role::Viewer), 200,
+    WorkloadExplain = "workload_explain" GET "/api/v1/projects/{project}/workloads/{workload}/explain", Access::Project(Role::Viewer), WorkloadRead, 200,
         path: WorkloadPath, reply: WorkloadExplanation, errors: [NotFound];
     /// Say when a scheduled workload will run.
-    WorkloadNext = "workload_next" GET "/api/v1/projects/{project}/workloads/{workload}/next", Access::Project(Role::Viewer), 200,
+    WorkloadNext = "workload_next" GET "/api/v1/projects/{project}/workloads/{workload}/next", Access::Project(Role::Viewer), WorkloadRead, 200,
         path: WorkloadPath, query: WorkloadNextQuery, reply: Listing<FireView>, errors: [NotFound, Conflict];
     /// Show what a workload has used over time on one of its nodes.
-    WorkloadUsage = "workload_usage" GET "/api/v1/projects/{project}/workloads/{workload}/usage", Access::Project(Role::Viewer), 200,
+    WorkloadUsage = "workload_usage" GET "/api/v1/projects/{project}/workloads/{workload}/usage", Access::Project(Role::Viewer), WorkloadRead, 200,
         path: WorkloadPath, query: WorkloadUsageQuery, reply: Listing<UsageSample>, errors: [NotFound, Conflict, NodeUnreachable];
     /// Show what a node has used over time.
-    NodeUsage = "node_usage" GET "/api/v1/nodes/{node}/usage", Access::Global(Role::Viewer), 200,
+    NodeUsage = "node_usage" GET "/api/v1/nodes/{node}/usage", Access::Global(Role::Viewer), NodeRead, 200,
         path: crate::node::NodePath, query: NodeUsageQuery, reply: Listing<UsageSample>, errors: [NotFound, Conflict, NodeUnreachable];
 }
 

@@ -20,6 +20,10 @@ const fn about(code: Code) -> (&'static str, &'static str) {
             "Nobody is logged in, or the password or token is wrong, expired or revoked.",
             "Log in with `hostler login`, or give a valid token in HOSTLER_TOKEN.",
         ),
+        Code::SecondFactorRequired => (
+            "The password is right, but a code of the second factor is needed too; or your role needs a second factor, and you have none yet.",
+            "Log in again with the code of your authenticator (`hostler login` asks for it), or with a recovery code. Where you have none yet: `hostler auth totp enrol`.",
+        ),
         Code::Forbidden => (
             "You are known, but your roles do not allow this.",
             "`hostler whoami` shows your roles. Ask an admin of the project for one that allows it (`hostler project grant`). A token may allow less than its owner may do.",

@@ -12,6 +12,7 @@ use futures::TryStreamExt;
 use hostler_api::image::{ImageList, ImageListQuery};
 use hostler_api::node::{NodeList, NodeListQuery};
 use hostler_api::project::ProjectList;
+use hostler_api::secret::{SecretList, SecretListQuery};
 use hostler_api::task::{ArrayList, ArrayListQuery, TaskList, TaskListQuery};
 use hostler_api::user::UserList;
 use hostler_api::workload::{WorkloadList, WorkloadListQuery};
@@ -62,6 +63,7 @@ fn named(command: Command) -> Command {
             Some("ARRAY") => arg.add(ArgValueCompleter::new(arrays)),
             Some("WORKLOAD") => arg.add(ArgValueCompleter::new(workloads)),
             Some("IMAGE") => arg.add(ArgValueCompleter::new(images)),
+            Some("SECRET") => arg.add(ArgValueCompleter::new(secrets)),
             Some("NODE") => arg.add(ArgValueCompleter::new(nodes)),
             Some("PROJECT") => arg.add(ArgValueCompleter::new(projects)),
             Some("USER") => arg.add(ArgValueCompleter::new(users)),
@@ -72,6 +74,15 @@ fn named(command: Command) -> Command {
             _ => arg,
         }
     })
+}
+
+fn secrets(current: &OsStr) -> Vec<CompletionCandidate> {
+    let query = SecretListQuery { limit: Some(PAGE), ..SecretListQuery::default() };
+    names::<SecretList, _>(
+        current,
+        |target| ProjectPath { project: target.project.value.clone() },
+        query,
+    )
 }
 
 fn images(current: &OsStr) -> Vec<CompletionCandidate> {

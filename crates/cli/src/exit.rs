@@ -69,7 +69,9 @@ impl Code {
             | model::Code::Invalid
             | model::Code::TooLarge
             | model::Code::UnsupportedMediaType => Code::Usage,
-            model::Code::Unauthenticated | model::Code::Forbidden => Code::Denied,
+            model::Code::Unauthenticated
+            | model::Code::SecondFactorRequired
+            | model::Code::Forbidden => Code::Denied,
             model::Code::NotFound => Code::NotFound,
             model::Code::AlreadyExists
             | model::Code::Conflict

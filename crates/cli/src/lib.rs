@@ -44,7 +44,7 @@ use clap::{CommandFactory, FromArgMatches};
 use args::{
     AgentArgs, AgentCommand, AgentInstallArgs, AgentJoinArgs, AgentRunArgs, AgentUninstallArgs,
     AgentUpArgs, Cli, Command, Globals, LocalCommand, ServerCommand, ServerInstallArgs,
-    ServerMigrateArgs, ServerRunArgs, ServerUninstallArgs, UpArgs,
+    ServerMigrateArgs, ServerRekeyArgs, ServerRunArgs, ServerUninstallArgs, UpArgs,
 };
 
 /// What a command line asks for.
@@ -61,6 +61,7 @@ pub enum Invocation {
 pub enum ServerInvocation {
     Run(ServerRunArgs),
     Migrate(ServerMigrateArgs),
+    Rekey(ServerRekeyArgs),
     Install(ServerInstallArgs),
     Uninstall(ServerUninstallArgs),
 }
@@ -129,6 +130,7 @@ pub fn parse_from(
             Some(ServerCommand::Migrate(migrate)) => {
                 Invocation::Server(ServerInvocation::Migrate(migrate))
             }
+            Some(ServerCommand::Rekey(rekey)) => Invocation::Server(ServerInvocation::Rekey(rekey)),
             Some(ServerCommand::Install(args)) => {
                 Invocation::Server(ServerInvocation::Install(args))
             }

@@ -2,7 +2,8 @@
 //!
 //! Everything is made with "insert if absent", so that servers starting together agree on one
 //! authority and one default project. The authority's key is sealed with the master key; a master key
-//! that cannot open it (the wrong file, a restored database) stops the start, with what to do.
+//! that cannot open it (the wrong file, a restored database) stops the start, with what to do. So does
+//! one that cannot open the secrets, and sealing that does not seal.
 
 use hostler_base::clock::Clock;
 use hostler_base::ids::Ids;
@@ -11,14 +12,34 @@ use hostler_model::{
     PrincipalKind, Project, Quota, Role, Scope, ServerId, ServerRegistration, Token,
 };
 use hostler_store::Store;
-use hostler_trust::{Authority, MasterKey, SecretString, SecretToken, TokenKind};
+use hostler_trust::{Authority, Keyring, SecretString, SecretToken, TokenKind};
 use serde::{Deserialize, Serialize};
 
 use crate::{Control, ControlConfig, Parts};
 
 pub(crate) const SETUP_CODE: &str = "setup_code_hash";
 pub(crate) const SETUP_DONE: &str = "setup_done";
-const AUTHORITY: &str = "authority";
+pub(crate) const AUTHORITY: &str = "authority";
+
+/// A value that is known, sealed: what opens it opens the rest.
+pub(crate) const SEAL_CHECK: &str = "seal_check";
+const SEAL_CHECKED: &[u8] = b"what is sealed here can be opened";
+const SALT: &str = "master_key_salt";
+
+/// The salt of this installation's passphrase, if it has one; the same for every server.
+pub async fn passphrase_salt(store: &Store) -> Result<Vec<u8>, BootError> {
+    let fresh = hostler_trust::keyring::fresh_salt();
+    let fresh = &fresh;
+    let salt = store
+        .tx("passphrase_salt", |tx| {
+            Box::pin(async move {
+                tx.setting_insert(SALT, fresh).await?;
+                tx.setting_get(SALT).await.map(Option::unwrap_or_default)
+            })
+        })
+        .await;
+    salt.map_err(|e: hostler_store::Error| BootError::Store(e))
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum BootError {
@@ -30,6 +51,14 @@ pub enum BootError {
         "the master key does not open what is in this database; start with the master.key that was used before, or with an empty database"
     )]
     WrongMasterKey(#[source] hostler_trust::seal::Error),
+    #[error(
+        "secrets in this database are sealed with master keys that this server does not have ({0}); put those keys, one a line, into the file with the former keys beside the master key (`master.key.former`), or restore the key file that was used before"
+    )]
+    LackingKeys(String),
+    #[error(
+        "sealing does not work: a value that should be sealed is stored as it is; do not use this build, and report it"
+    )]
+    NotSealed,
     #[error("the stored certificate authority cannot be read; restore the database from a backup")]
     CorruptAuthority(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -40,21 +69,23 @@ pub struct Boot {
     pub clock: Clock,
     pub ids: Ids,
     pub config: ControlConfig,
-    pub master_key: MasterKey,
+    /// What opens what is sealed in the database.
+    pub master_key: Keyring,
     pub server_name: String,
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredAuthority {
+pub(crate) struct StoredAuthority {
     certificate_pem: String,
     /// Sealed with the master key.
-    key: Vec<u8>,
+    pub(crate) key: Vec<u8>,
 }
 
 impl Boot {
     /// Prepares the database and makes the application. The store must be migrated already.
     pub async fn run(self) -> Result<Control, BootError> {
         let authority = self.authority().await?;
+        self.check_sealing().await?;
         self.default_project().await?;
         let server_id: ServerId = self.ids.fresh();
         Ok(Control::new(Parts {
@@ -63,6 +94,7 @@ impl Boot {
             ids: self.ids,
             config: self.config,
             authority,
+            keyring: self.master_key,
             server_id,
             server_name: self.server_name,
         }))
@@ -103,6 +135,50 @@ impl Boot {
         let key = std::str::from_utf8(&key).map_err(|e| BootError::CorruptAuthority(e.into()))?;
         Authority::from_pem(&document.certificate_pem, &SecretString::new(key))
             .map_err(|e| BootError::CorruptAuthority(e.into()))
+    }
+
+    /// What is sealed can be opened, and is sealed: a server that cannot read its secrets, or would store
+    /// them as they are, does not start.
+    async fn check_sealing(&self) -> Result<(), BootError> {
+        let fresh = self
+            .master_key
+            .seal(SEAL_CHECKED, SEAL_CHECK.as_bytes())
+            .map_err(BootError::WrongMasterKey)?;
+        let fresh = &fresh;
+        let kept = self
+            .store
+            .tx("seal_check", |tx| {
+                Box::pin(async move {
+                    if let Some(kept) = tx.setting_get(SEAL_CHECK).await? {
+                        return Ok(kept);
+                    }
+                    tx.setting_insert(SEAL_CHECK, fresh).await?;
+                    tx.setting_get(SEAL_CHECK).await.map(Option::unwrap_or_default)
+                })
+            })
+            .await
+            .map_err(|e: hostler_store::Error| BootError::Store(e))?;
+        if kept.windows(SEAL_CHECKED.len()).any(|part| part == SEAL_CHECKED) {
+            return Err(BootError::NotSealed);
+        }
+        let opened = self
+            .master_key
+            .open(&kept, SEAL_CHECK.as_bytes())
+            .map_err(BootError::WrongMasterKey)?;
+        if *opened != SEAL_CHECKED {
+            return Err(BootError::WrongMasterKey(hostler_trust::seal::Error::Damaged));
+        }
+        let known = self.master_key.ids();
+        let used = self.store.read().await?.secret_keys().await?;
+        let lacking: Vec<String> = used
+            .iter()
+            .filter(|(id, _)| !known.contains(id))
+            .map(|(id, _)| id.to_string())
+            .collect();
+        match lacking.is_empty() {
+            true => Ok(()),
+            false => Err(BootError::LackingKeys(lacking.join(", "))),
+        }
     }
 
     async fn default_project(&self) -> Result<(), BootError> {
@@ -194,8 +270,7 @@ impl Control {
                         principal_id: principal.id,
                         name: name.clone(),
                         secret_hash: secret_ref.hash().to_vec(),
-                        role_max: Role::Admin,
-                        project_id: None,
+                        limits: hostler_model::TokenLimits::role(Role::Admin),
                         time_created: now,
                         time_expires: None,
                         time_last_used: None,

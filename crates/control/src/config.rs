@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use hostler_egress::Egress;
 use hostler_engine::liveness::Patience;
 use hostler_engine::place::Settings;
-use hostler_model::Bytes;
+use hostler_engine::throttle;
+use hostler_model::{Bytes, Role};
+
+use crate::AuditSink;
 
 #[derive(Clone, Debug)]
 pub struct ControlConfig {
@@ -21,6 +25,12 @@ pub struct ControlConfig {
     pub node_certificate_ttl: Duration,
     pub server_certificate_ttl: Duration,
     pub web_session_ttl: Duration,
+    /// How long a browser stays logged in that nobody uses.
+    pub web_session_idle: Duration,
+    /// How long whose logins fail has to wait.
+    pub login_rules: throttle::Rules,
+    /// People with this role or a higher one need a second factor; nobody does when absent.
+    pub second_factor_from: Option<Role>,
     /// How many tasks one placement pass places at most; there is another pass at once.
     pub placement_batch: usize,
     /// How many tasks one placement pass looks at, about; it goes on with the rest in the next.
@@ -28,8 +38,32 @@ pub struct ControlConfig {
     /// How nodes are chosen, and what becomes of large and urgent tasks.
     pub placement: Settings,
     pub blobs: BlobLimits,
+    pub audit: AuditConfig,
+    /// The door for everything that calls out.
+    pub egress: Egress,
     /// `host:port` where agents reach this installation.
     pub agent_addresses: Vec<String>,
+}
+
+/// How the audit record is kept beyond its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditConfig {
+    /// The chain is signed after so many entries...
+    pub anchor_every: u64,
+    /// ...or after so much time, when there is a new one.
+    pub anchor_interval: Duration,
+    /// Who else is told of every entry.
+    pub sinks: Vec<AuditSink>,
+}
+
+impl Default for AuditConfig {
+    fn default() -> AuditConfig {
+        AuditConfig {
+            anchor_every: 1000,
+            anchor_interval: Duration::from_hours(1),
+            sinks: Vec::new(),
+        }
+    }
 }
 
 /// How much content is kept, and for how long.
@@ -65,10 +99,15 @@ impl Default for ControlConfig {
             node_certificate_ttl: Duration::from_secs(DAY),
             server_certificate_ttl: Duration::from_secs(7 * DAY),
             web_session_ttl: Duration::from_secs(DAY / 2),
+            web_session_idle: Duration::from_secs(DAY / 12),
+            login_rules: throttle::Rules::default(),
+            second_factor_from: None,
             placement_batch: 1000,
             placement_looks: 16_384,
             placement: Settings::default(),
             blobs: BlobLimits::default(),
+            audit: AuditConfig::default(),
+            egress: Egress::default(),
             agent_addresses: Vec::new(),
         }
     }

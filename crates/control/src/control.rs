@@ -1,6 +1,6 @@
 //! The handle that every transport holds, and what all services share.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use hostler_base::clock::Clock;
 use hostler_base::ids::Ids;
 use hostler_base::reconcile::Driver;
 use hostler_model::{
-    Actor, ActorKind, Caller, Code, Error, EventKind, NewAuditEntry, NewEvent, ObjectRef, Project,
-    ProjectId, ServerId, Timestamp, TokenId, WebSessionId, WorkloadId,
+    Actor, ActorKind, Caller, Code, Error, EventKind, NewAuditEntry, NewEvent, ObjectRef,
+    PrincipalId, Project, ProjectId, ServerId, Timestamp, TokenId, WebSessionId, WorkloadId,
 };
 use hostler_store::{Claim, Store, Tx};
-use hostler_trust::Authority;
+use hostler_trust::{Authority, Keyring};
 use tokio::sync::Notify;
 
 use crate::feed::Feed;
@@ -26,6 +26,7 @@ pub struct Parts {
     pub ids: Ids,
     pub config: ControlConfig,
     pub authority: Authority,
+    pub keyring: Keyring,
     pub server_id: ServerId,
     pub server_name: String,
 }
@@ -41,6 +42,7 @@ pub struct Inner {
     pub(crate) ids: Ids,
     pub(crate) config: ControlConfig,
     pub(crate) authority: Authority,
+    pub(crate) keyring: Keyring,
     pub(crate) server_id: ServerId,
     pub(crate) server_name: String,
     pub(crate) wakers: Wakers,
@@ -49,8 +51,13 @@ pub struct Inner {
     pub(crate) feed: Feed,
     pub(crate) callers: CallerCache,
     pub(crate) touched: Mutex<Touched>,
+    pub(crate) password_work: crate::password_work::PasswordWork,
+    pub(crate) logins: crate::service::LoginCounts,
+    /// Callers who have no role until they have a second factor.
+    pub(crate) unproven: Mutex<HashSet<PrincipalId>>,
     pub(crate) blob_room: crate::service::BlobRoom,
     pub(crate) images_tidied: crate::node_images::Tidied,
+    pub(crate) secret_tally: crate::service::SecretTally,
     waiters: Mutex<HashMap<WorkloadId, Arc<Notify>>>,
     peers: OnceLock<Arc<dyn PeerLinks>>,
     driver: OnceLock<Driver>,
@@ -108,6 +115,7 @@ impl Control {
             ids: parts.ids,
             config: parts.config,
             authority: parts.authority,
+            keyring: parts.keyring,
             server_id: parts.server_id,
             server_name: parts.server_name,
             wakers: Wakers::default(),
@@ -116,8 +124,12 @@ impl Control {
             feed: Feed::new(),
             callers: CallerCache::default(),
             touched: Mutex::default(),
+            password_work: crate::password_work::PasswordWork::default(),
+            logins: crate::service::LoginCounts::default(),
+            unproven: Mutex::default(),
             blob_room: crate::service::BlobRoom::default(),
             images_tidied: crate::node_images::Tidied::default(),
+            secret_tally: crate::service::SecretTally::default(),
             waiters: Mutex::default(),
             peers: OnceLock::new(),
             driver: OnceLock::new(),
@@ -226,6 +238,8 @@ impl Control {
             request_id: request.request_id.clone(),
             source: request.source.clone(),
             detail,
+            digest_before: None,
+            digest_after: None,
         }
     }
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use hostler_engine::place::Holding;
 use hostler_model::{
-    ArrayRange, Bytes, Cores, CpuSet, Desired, EventKind, GpuHold, Labels, ModeKind, Name, NodeId,
-    NodeState, ObjectKind, Placement, Principal, PrincipalKind, Project, ProjectId, Readiness,
-    Reservation, Role, Run, Service, Span, TaskStateKind, Timestamp, Token, Workload, WorkloadId,
-    WorkloadSpec,
+    ArrayRange, Bytes, Cores, CpuSet, Desired, EventKind, GpuHold, Labels, ModeKind, Name, Network,
+    NodeId, NodeState, ObjectKind, Placement, Principal, PrincipalKind, Project, ProjectId,
+    Readiness, Reservation, Role, RoleName, Run, Service, Span, TaskStateKind, Timestamp, Token,
+    Workload, WorkloadId, WorkloadSpec,
 };
 use hostler_store::{ArrayStanding, Used};
 use hostler_trust::SecretString;
@@ -32,8 +32,8 @@ pub struct LoginGrant {
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserDetail {
     pub principal: Principal,
-    /// On the whole installation.
-    pub role: Option<Role>,
+    /// On the whole installation, by a binding of its own.
+    pub role: Option<RoleName>,
 }
 
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub struct NewUser {
     pub name: Name,
     pub kind: PrincipalKind,
     pub password: Option<SecretString>,
-    pub role: Option<Role>,
+    pub role: Option<RoleName>,
 }
 
 #[derive(Debug, Default)]
@@ -49,20 +49,15 @@ pub struct UserPatch {
     pub is_disabled: Option<bool>,
     pub password: Option<SecretString>,
     /// `Some(None)` takes the role away.
-    pub role: Option<Option<Role>>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct MemberDetail {
-    pub principal: Principal,
-    pub role: Role,
+    pub role: Option<Option<RoleName>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TokenDetail {
     pub token: Token,
     pub user: String,
-    pub project: Option<Name>,
+    /// Names of the projects it is tied to; the id of one that is gone.
+    pub projects: Option<Vec<String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -70,9 +65,13 @@ pub struct NewToken {
     pub name: Name,
     /// Name or id; the caller when absent.
     pub user: Option<String>,
-    pub role: Role,
-    /// Name or id.
-    pub project: Option<String>,
+    /// May be absent where `can` says what it is for.
+    pub role: Option<Role>,
+    /// Names or ids.
+    pub projects: Option<Vec<String>>,
+    /// As people write permissions.
+    pub can: Option<Vec<String>>,
+    pub sources: Option<Vec<Network>>,
     pub ttl: Option<Span>,
 }
 
@@ -298,6 +297,28 @@ pub struct EventQuery {
 pub struct AuditQuery {
     pub actor: Option<String>,
     pub action: Option<String>,
+    pub object_kind: Option<ObjectKind>,
+    /// Id or name of the object.
+    pub object: Option<String>,
+    pub project: Option<ProjectId>,
+    pub source: Option<String>,
+    pub since: Option<Timestamp>,
+    pub until: Option<Timestamp>,
+    pub text: Option<String>,
+}
+
+/// A sink of audit entries, and how far it has been told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditSinkDetail {
+    pub name: String,
+    /// Where it is, without what may be secret.
+    pub to: String,
+    pub sequence: u64,
+    /// Entries it has not been told of.
+    pub lag: u64,
+    pub problem: Option<String>,
+    /// When it was last told, or failed; `None` before the first time.
+    pub time_modified: Option<Timestamp>,
 }
 
 /// What is reserved of a node.

@@ -11,6 +11,8 @@
 //! Endpoint-level access (which role may call what) is decided by [`Control::authorise`], asked by
 //! every transport before anything else; rules about *whose* object it is are here, in the services.
 
+mod audit_sink;
+mod audit_state;
 mod bootstrap;
 mod config;
 mod control;
@@ -23,19 +25,22 @@ mod node_blob;
 mod node_gpus;
 mod node_images;
 mod node_report;
+mod node_secret;
 mod node_session;
 mod operation;
 mod output;
+mod password_work;
 mod reconcile;
 mod service;
 
-pub use bootstrap::{Boot, BootError};
-pub use config::{BlobLimits, ControlConfig};
+pub use audit_sink::{AuditSink, ParseSinkError, SinkAddress};
+pub use bootstrap::{Boot, BootError, passphrase_salt};
+pub use config::{AuditConfig, BlobLimits, ControlConfig};
 pub use control::{Control, Parts};
 pub use cx::{Cx, Idempotency, RequestMeta};
 pub use detail::{
-    AccountDetail, AccountQuery, Applied, ArrayDetail, AuditQuery, EventQuery, Explanation,
-    FireDetail, ImageOnNode, ImagePresence, Joined, LoginGrant, LoginKind, MemberDetail, NewArray,
+    AccountDetail, AccountQuery, Applied, ArrayDetail, AuditQuery, AuditSinkDetail, EventQuery,
+    Explanation, FireDetail, ImageOnNode, ImagePresence, Joined, LoginGrant, LoginKind, NewArray,
     NewJoinToken, NewTask, NewToken, NewUser, NodeExplanation, NodeFilter, NodeHeld,
     NodeWorkloadDetail, NumaHeld, PlacementDetail, QueueDetail, QueuedTask, RunDetail, TaskDetail,
     TaskRun, TokenDetail, UserDetail, UserPatch, WorkloadDetail, WorkloadExplanation,
@@ -45,11 +50,18 @@ pub use feed::EventFollower;
 pub use links::{NodeLink, PeerLinks};
 pub use node_blob::NodePut;
 pub use node_report::{ReportAck, StatusAck};
+pub use node_secret::DeliveredSecret;
 pub use node_session::{Attach, Attached, DesiredBatch, HelloFacts};
 pub use output::{ExecAsk, NodeAsk, OutputItem, OutputQuery, OutputReceiver};
 pub use reconcile::{
-    ArrayFillReport, LeaseReport, LivenessReport, OperationAdvance, OperationReport,
-    PlacementReport, ServicePlaceReport, Wakers,
+    ArrayFillReport, AuditAnchorKeeper, AuditAnchorReport, AuditSinkFeed, AuditSinkReport,
+    LeaseReport, LivenessReport, OperationAdvance, OperationReport, PlacementReport,
+    ServicePlaceReport, Wakers,
 };
 pub(crate) use service::task::object as service_object;
-pub use service::{BlobDetail, BlobReader, NewBlob, NewExec, NewImage, ProjectChange};
+pub use service::{
+    AccessDetail, AccessGrant, BlobDetail, BlobReader, Enrolment, GroupChange, GroupDetail,
+    InvitationDetail, NewBlob, NewExec, NewGroup, NewImage, NewInvitation, NewRole, ProjectChange,
+    Rekeyed, Rewrapped, RoleChange, RoleDetail, RoleHolder, SecondFactorDetail, SecretCounts,
+    SecretDetail, SecretValue, SessionsEnded,
+};

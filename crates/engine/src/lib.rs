@@ -10,3 +10,4 @@ pub mod place;
 pub mod schedule;
 pub mod spread;
 pub mod supervise;
+pub mod throttle;

@@ -21,6 +21,7 @@ pub fn run(invocation: ServerInvocation) -> ExitCode {
     super::ended(match invocation {
         ServerInvocation::Run(args) => load(args.options).and_then(serve),
         ServerInvocation::Migrate(args) => load(args.options).and_then(|config| migrate(&config)),
+        ServerInvocation::Rekey(args) => load(args.options).and_then(|config| rekey(&config)),
         ServerInvocation::Install(args) => return install::server(args),
         ServerInvocation::Uninstall(_) => return install::server_away(),
     })
@@ -90,6 +91,21 @@ fn migrate(config: &ServerConfig) -> anyhow::Result<()> {
         tell(&format!("The database has schema {version}."));
         Ok(())
     })
+}
+
+fn rekey(config: &ServerConfig) -> anyhow::Result<()> {
+    let path = config.master_key_to_replace()?;
+    let (old, new) =
+        hostler_trust::keyring::replace_file(&path).context("replace the master key")?;
+    let former = hostler_trust::keyring::former_path(&path);
+    tell(&format!(
+        "{path} holds the new master key {new}; the old one, {old}, is in {former}.\n\nNow:\n  1. copy both files to every other server, and keep a copy elsewhere\n  2. restart every server\n  3. hostler secret rewrap\n  4. remove {former}, when that says that nothing is left",
+        path = path.display(),
+        former = former.display(),
+        new = new.id(),
+        old = old.id(),
+    ));
+    Ok(())
 }
 
 /// Words for the person who started this, beside the log.

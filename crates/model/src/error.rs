@@ -16,6 +16,9 @@ crate::labels! {
         Invalid = "invalid",
         /// Nobody is logged in, or the credential is wrong, expired or revoked.
         Unauthenticated = "unauthenticated",
+        /// The password is right, but a code of the second factor is needed as well; or the caller's
+        /// roles need a second factor, and there is none yet.
+        SecondFactorRequired = "second-factor-required",
         /// The caller is known but may not do this.
         Forbidden = "forbidden",
         /// There is no such object, or the caller may not know of it.
@@ -112,7 +115,7 @@ impl Error {
         let command = match kind {
             "join token" => "node token ls",
             "member" => "project members",
-            "session" => "whoami",
+            "session" => "session ls",
             other => return Error::absent(other, id, &format!("{other} ls")),
         };
         Error::absent(kind, id, command)

@@ -40,8 +40,24 @@ crate::labels! {
         ImageAdded = "image.added",
         /// A version of an image is not kept any more.
         ImageRemoved = "image.removed",
+        /// The newest hash of the audit chain was signed.
+        AuditAnchored = "audit.anchored",
+        /// Audit entries cannot be delivered to a sink; they are kept and tried again.
+        AuditSinkTrouble = "audit.sink-trouble",
+        /// Audit entries are delivered to a sink again.
+        AuditSinkWell = "audit.sink-well",
+        /// Somebody was invited.
+        InvitationCreated = "invitation.created",
+        /// Somebody made an account with an invitation.
+        InvitationAccepted = "invitation.accepted",
+        /// An invitation that was used, expired or revoked was presented.
+        InvitationRefused = "invitation.refused",
+        /// An invitation was taken back before it was used.
+        InvitationRevoked = "invitation.revoked",
         /// A used, expired, revoked or foreign join token was presented.
         JoinRefused = "join.refused",
+        /// Too many logins failed for one name or from one address; more have to wait.
+        LoginThrottled = "login.throttled",
         /// An operation was created.
         OperationCreated = "operation.created",
         /// An operation moved on.
@@ -54,10 +70,36 @@ crate::labels! {
         ProjectChanged = "project.changed",
         /// A project was removed.
         ProjectRemoved = "project.removed",
+        /// A custom role was made.
+        RoleCreated = "role.created",
+        /// A custom role allows something else than before, or is described otherwise.
+        RoleChanged = "role.changed",
+        /// A custom role was removed.
+        RoleRemoved = "role.removed",
+        /// A group was made.
+        GroupCreated = "group.created",
+        /// A group has other members, another role or another description.
+        GroupChanged = "group.changed",
+        /// A group was removed.
+        GroupRemoved = "group.removed",
+        /// A secret was set for the first time.
+        SecretCreated = "secret.created",
+        /// A secret has a new version.
+        SecretRotated = "secret.rotated",
+        /// A version of a secret was destroyed.
+        SecretDestroyed = "secret.destroyed",
+        /// A secret was removed with all its versions.
+        SecretRemoved = "secret.removed",
+        /// A secret could not be opened: its data or its master key is not the right one.
+        SecretUnopened = "secret.unopened",
+        /// Secrets were sealed anew, with the present master key.
+        SecretRewrapped = "secret.rewrapped",
         /// A server started.
         ServerStarted = "server.started",
         /// A server stopped in good order.
         ServerStopped = "server.stopped",
+        /// A live token or session was sent in the address of a request, where it is no secret any more.
+        TokenExposed = "token.exposed",
         /// A task was submitted.
         TaskCreated = "task.created",
         /// A task was given to a node.
@@ -98,6 +140,18 @@ crate::labels! {
         TaskFound = "task.found",
         /// A task was removed from the records.
         TaskRemoved = "task.removed",
+        /// A link with which a user can set a new password was made.
+        UserResetIssued = "user.reset-issued",
+        /// A user set a new password with such a link.
+        UserResetUsed = "user.reset-used",
+        /// A user's logins need a code from now on.
+        UserSecondFactorOn = "user.second-factor-on",
+        /// A user's logins need no code any more.
+        UserSecondFactorOff = "user.second-factor-off",
+        /// A recovery code took the place of a user's second factor, and is used up.
+        UserRecoveryCodeUsed = "user.recovery-code-used",
+        /// Somebody else ended sessions of a user.
+        UserSessionsEnded = "user.sessions-ended",
         /// A workload was applied for the first time.
         WorkloadCreated = "workload.created",
         /// A workload's spec was changed.
@@ -146,14 +200,20 @@ crate::labels! {
 crate::labels! {
     /// Kinds of objects that events, audit entries and watch streams speak of.
     pub enum ObjectKind ("object kind") {
+        AuditAnchor = "audit-anchor",
+        AuditSink = "audit-sink",
         Blob = "blob",
         Container = "container",
+        Group = "group",
         Image = "image",
+        Invitation = "invitation",
         JoinToken = "join-token",
         Member = "member",
         Node = "node",
         Operation = "operation",
         Project = "project",
+        Role = "role",
+        Secret = "secret",
         Server = "server",
         Task = "task",
         TaskArray = "task-array",

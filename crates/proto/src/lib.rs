@@ -5,6 +5,7 @@
 
 mod blob;
 mod convert;
+mod secret;
 
 /// Generated from `proto/agent.proto`.
 #[expect(clippy::all, clippy::pedantic, clippy::restriction, missing_docs, reason = "generated code")]
@@ -20,6 +21,8 @@ pub use convert::{
     ConvertError, assignment_to_message, parse_assignment, parse_report, parse_status,
     report_to_message, status_to_message,
 };
+
+pub use secret::parse_placement;
 
 /// Version of the conversation; a server refuses agents it cannot understand.
 pub const PROTOCOL: u32 = 1;

@@ -13,13 +13,14 @@ use std::path::{Path, PathBuf};
 use hostler_base::host::host_name;
 use hostler_base::log::{LogConfig, LogFormat, TelemetryConfig};
 use hostler_control::{BlobLimits, ControlConfig};
-use hostler_model::{Bytes, Span};
+use hostler_model::{Bytes, Role, Span};
 use hostler_trust::MasterKey;
 use serde::Deserialize;
 use toml::{Table, Value};
 
 use crate::http::{ConnectionLimits, Rate, Rates};
 
+mod keys;
 mod reference;
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,8 @@ pub enum Kind {
     /// In the environment: separated by commas.
     List,
     Section(&'static [Setting]),
+    /// Any number of sections of one kind; only in the file.
+    Sections(&'static [Setting]),
 }
 
 macro_rules! settings {
@@ -71,6 +74,14 @@ macro_rules! settings {
     };
 }
 
+mod audit;
+mod egress;
+mod tls;
+
+pub use audit::{AUDIT_SETTINGS, AuditSection, SINK_SETTINGS, SinkSection};
+pub use egress::{EGRESS_SETTINGS, EgressSection};
+pub use tls::{TLS_SETTINGS, TlsSection};
+
 settings! {
     /// Everything that can be set about a server.
     ServerConfig SETTINGS {
@@ -86,8 +97,12 @@ settings! {
         advertise: Vec<String> = Vec::new(), Kind::List, "the host name";
         /// Name of this server in lists and logs.
         name: Option<String> = None, Kind::Text, "the host name";
-        /// File with the master key, 32 bytes in base64, mode 0600. Made on the first start with SQLite; with PostgreSQL it must be there, the same on every server.
+        /// File with the master key, 32 bytes in base64, mode 0600. Made on the first start with SQLite; with PostgreSQL it must be there, the same on every server. When it is not set and systemd gives a credential `hostler-master-key`, that is the key. Former keys are read from the same name with `.former`.
         master_key_file: Option<PathBuf> = None, Kind::Text, "`data_dir`/master.key";
+        /// File with a passphrase to derive the master key from (argon2id), instead of a file with the key; its first line, at least 20 characters. A descriptor such as `/dev/fd/3` will do.
+        master_passphrase_file: Option<PathBuf> = None, Kind::Text, "nowhere";
+        /// File with the passphrase before, while what it sealed is sealed anew.
+        master_passphrase_former_file: Option<PathBuf> = None, Kind::Text, "nowhere";
         /// Serve metrics here as well, in plain text and without a credential.
         metrics_listen: Option<SocketAddr> = None, Kind::Text, "nowhere";
         /// Allow `metrics_listen` to be reached from other machines.
@@ -106,10 +121,20 @@ settings! {
         task_retention: Span = Span::from_secs(30 * 86_400), Kind::Text, "30d";
         /// How long a browser stays logged in.
         web_session_ttl: Span = Span::from_secs(43_200), Kind::Text, "12h";
+        /// How long a browser stays logged in that nobody uses.
+        web_session_idle: Span = Span::from_secs(7200), Kind::Text, "2h";
+        /// People with this role or a higher one, anywhere, need a second factor: until they have one, nothing is allowed to them but to enrol.
+        second_factor_from: Option<Role> = None, Kind::Text, "no role";
         /// How long nodes may be quiet.
         patience: PatienceConfig = PatienceConfig::default(), Kind::Section(PATIENCE_SETTINGS), "";
         /// How much content is kept: images, and files of tasks.
         blobs: BlobsConfig = BlobsConfig::default(), Kind::Section(BLOB_SETTINGS), "";
+        /// The audit record beyond the database: signed anchors, and sinks that are told of every entry.
+        audit: AuditSection = AuditSection::default(), Kind::Section(AUDIT_SETTINGS), "";
+        /// What may be called from here: by hooks, identity providers, vaults, audit sinks.
+        egress: EgressSection = EgressSection::default(), Kind::Section(EGRESS_SETTINGS), "";
+        /// The certificate that browsers see. Hostler's own clients and agents go on using that of the installation.
+        tls: TlsSection = TlsSection::default(), Kind::Section(TLS_SETTINGS), "";
         /// How much is served at once.
         limits: LimitsConfig = LimitsConfig::default(), Kind::Section(LIMIT_SETTINGS), "";
     }
@@ -154,6 +179,18 @@ settings! {
         requests_per_second: u32 = 2000, Kind::Number, "2000";
         /// Requests of one principal at once.
         requests_burst: u32 = 4000, Kind::Number, "4000";
+        /// Requests of one principal that are worked on at once.
+        requests_at_once: u32 = 512, Kind::Number, "512";
+        /// Requests of one address in a second, on average, whoever makes them.
+        source_requests_per_second: u32 = 10_000, Kind::Number, "10000";
+        /// Requests of one address at once.
+        source_requests_burst: u32 = 20_000, Kind::Number, "20000";
+        /// How long the head of a request may take to arrive.
+        head_time: Span = Span::from_secs(30), Kind::Text, "30s";
+        /// How long the body of a request may take to arrive.
+        body_time: Span = Span::from_secs(30), Kind::Text, "30s";
+        /// How long a client may take nothing of an answer that waits for it.
+        stall_time: Span = Span::from_secs(60), Kind::Text, "1m";
         /// Logins of one address in a minute, on average.
         logins_per_minute: u32 = 30, Kind::Number, "30";
         /// Joins of one address in a second, on average.
@@ -304,6 +341,9 @@ impl ServerConfig {
         if self.web_session_ttl < Span::from_secs(60) {
             return wrong("web_session_ttl", "it is at least 1m");
         }
+        if self.web_session_idle < Span::from_secs(60) {
+            return wrong("web_session_idle", "it is at least 1m");
+        }
         let limits = &self.limits;
         let amounts = [
             limits.connections,
@@ -313,9 +353,16 @@ impl ServerConfig {
             limits.requests_burst,
             limits.logins_per_minute,
             limits.joins_per_second,
+            limits.requests_at_once,
+            limits.source_requests_per_second,
+            limits.source_requests_burst,
         ];
         if amounts.contains(&0) {
             return wrong("limits", "none of them can be 0");
+        }
+        let times = [limits.head_time, limits.body_time, limits.stall_time];
+        if times.iter().any(|time| *time < Span::from_millis(100)) {
+            return wrong("limits", "times are at least 100ms");
         }
         if let Some(bad) = self.advertise.iter().find(|name| !is_host(name)) {
             return wrong(
@@ -323,7 +370,9 @@ impl ServerConfig {
                 &format!("`{bad}` is not a host name or address (without port)"),
             );
         }
-        Ok(())
+        self.tls.check()?;
+        self.audit.check()?;
+        self.egress.check()
     }
 
     pub fn database_url(&self) -> String {
@@ -344,7 +393,7 @@ impl ServerConfig {
         }
     }
 
-    /// Reads the master key; makes it only where no other server can have another.
+    /// Reads the master key from its file; makes it only where no other server can have another.
     pub fn master_key(&self) -> Result<MasterKey, ConfigError> {
         let path = self.master_key_path();
         if self.is_embedded() {
@@ -400,12 +449,16 @@ impl ServerConfig {
             event_retention: self.event_retention.duration(),
             task_retention: self.task_retention.duration(),
             web_session_ttl: self.web_session_ttl.duration(),
+            web_session_idle: self.web_session_idle.duration(),
+            second_factor_from: self.second_factor_from,
             replace_after: self.patience.replace_after.duration(),
             blobs: BlobLimits {
                 size_max: self.blobs.size_max,
                 total_max: self.blobs.total_max,
                 retention: self.blobs.retention.duration(),
             },
+            audit: self.audit.control(),
+            egress: self.egress.door(),
             agent_addresses: vec![agent_address],
             ..ControlConfig::default()
         };
@@ -426,6 +479,12 @@ impl ServerConfig {
                 f64::from(limits.requests_burst),
                 f64::from(limits.requests_per_second),
             ),
+            source: Rate::new(
+                f64::from(limits.source_requests_burst),
+                f64::from(limits.source_requests_per_second),
+            ),
+            at_once: limits.requests_at_once as usize,
+            body_time: limits.body_time.duration(),
             ..Rates::default()
         }
     }
@@ -434,6 +493,8 @@ impl ServerConfig {
         ConnectionLimits {
             total: self.limits.connections as usize,
             per_source: self.limits.connections_per_source as usize,
+            head_time: self.limits.head_time.duration(),
+            stall_time: self.limits.stall_time.duration(),
         }
     }
 
@@ -477,6 +538,7 @@ fn set(table: &mut Table, settings: &[Setting], key: &str, text: &str) -> Result
             };
         }
         (Kind::Section(_), None) => return Err("it is a section; name a key of it".to_owned()),
+        (Kind::Sections(_), _) => return Err("it can only be set in the file".to_owned()),
         (_, Some(_)) => return Err("there is no such setting".to_owned()),
         (Kind::Text, None) => Value::String(text.to_owned()),
         (Kind::Number, None) => Value::Integer(text.parse().map_err(|_| "it is not a number")?),

@@ -6,6 +6,7 @@
 pub mod config;
 pub mod metrics;
 
+mod operator_tls;
 pub mod tls;
 
 pub mod grpc;

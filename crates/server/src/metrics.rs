@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hostler_base::reconcile::{Observer, PassOutcome};
-use hostler_model::{Desired, NodeState, Phase, TaskStateKind};
+use hostler_model::{Desired, LoginOutcome, NodeState, Phase, TaskStateKind};
 use http::{Method, StatusCode};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -46,10 +46,13 @@ macro_rules! catalogue {
 }
 
 catalogue! {
+    AUDIT_SINK_LAG = "hostler_audit_sink_lag" gauge ["sink"] "Audit entries that wait to be delivered to a configured sink.";
     BUILD = "hostler_build_info" info ["version"] "The version that is running.";
+    EGRESS = "hostler_egress_calls_total" counter ["outcome"] "Calls this server made to the outside, by how they ended.";
     EVENTS_HEAD = "hostler_events_head" gauge [] "Sequence number of the newest event.";
     HTTP_DURATION = "hostler_http_request_duration_seconds" histogram ["endpoint"] "Time until a request's answer began.";
     HTTP_REQUESTS = "hostler_http_requests_total" counter ["endpoint", "method", "status"] "Requests, by endpoint and class of status.";
+    LOGINS = "hostler_logins_total" counter ["outcome"] "Passwords and codes that somebody gave, by what came of it.";
     NODE_IMAGES = "hostler_node_images_tidied_total" counter ["outcome"] "Versions of images that agents removed from their nodes by themselves, or could not, as told to this server.";
     NODES = "hostler_nodes" gauge ["state"] "Nodes, by state.";
     PLACEMENTS = "hostler_placements" gauge ["phase"] "Placements of workloads, by how they stand as last heard.";
@@ -58,6 +61,7 @@ catalogue! {
     PROCESS_MEMORY = "hostler_process_resident_memory_bytes" gauge [] "Memory this process occupies.";
     RECONCILER_DURATION = "hostler_reconciler_duration_seconds" histogram ["reconciler"] "Length of reconciler passes.";
     RECONCILER_PASSES = "hostler_reconciler_passes_total" counter ["reconciler", "outcome"] "Reconciler passes, by how they ended.";
+    SECRETS = "hostler_secrets_total" counter ["outcome"] "Values of secrets that were read, given to nodes for a run, or could not be opened.";
     SESSIONS = "hostler_sessions" gauge [] "Agents connected to this server.";
     STORE_ATTEMPTS = "hostler_store_attempts_total" counter ["transaction"] "Times a transaction was run.";
     STORE_COMMITS = "hostler_store_commits_total" counter [] "Commits that reached the database.";
@@ -112,6 +116,11 @@ struct PassLabels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OutcomeLabel {
     outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct SinkLabel {
+    sink: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -200,6 +209,11 @@ pub struct Sample {
     pub events_head: u64,
     /// Removed from their nodes, and not to be removed.
     pub images_tidied: (u64, u64),
+    pub logins: Vec<(LoginOutcome, u64)>,
+    pub secrets: hostler_control::SecretCounts,
+    /// Every configured sink of audit entries, with how many it has not been told of.
+    pub audit_sinks: Vec<(String, u64)>,
+    pub egress: hostler_egress::Counts,
 }
 
 /// All metrics of a server; cheap to clone.
@@ -216,6 +230,10 @@ struct Inner {
     conflicts: Family<TransactionLabel, Counter>,
     commits: Counter,
     node_images: Family<OutcomeLabel, Counter>,
+    logins: Family<OutcomeLabel, Counter>,
+    secrets: Family<OutcomeLabel, Counter>,
+    audit_sink_lag: Family<SinkLabel, Gauge>,
+    egress: Family<OutcomeLabel, Counter>,
     nodes: Family<StateLabel, Gauge>,
     tasks: Family<StateLabel, Gauge>,
     workloads: Family<DesiredLabel, Gauge>,
@@ -254,6 +272,10 @@ impl Metrics {
             conflicts: add(&mut registry, STORE_CONFLICTS, Family::default()),
             commits: add(&mut registry, STORE_COMMITS, Counter::default()),
             node_images: add(&mut registry, NODE_IMAGES, Family::default()),
+            logins: add(&mut registry, LOGINS, Family::default()),
+            secrets: add(&mut registry, SECRETS, Family::default()),
+            audit_sink_lag: add(&mut registry, AUDIT_SINK_LAG, Family::default()),
+            egress: add(&mut registry, EGRESS, Family::default()),
             nodes: add(&mut registry, NODES, Family::default()),
             tasks: add(&mut registry, TASKS, Family::default()),
             workloads: add(&mut registry, WORKLOADS, Family::default()),
@@ -322,6 +344,30 @@ impl Metrics {
         for (outcome, count) in [("removed", removed), ("failed", failed)] {
             let label = OutcomeLabel { outcome };
             inner.node_images.get_or_create(&label).inner().store(count, Ordering::Relaxed);
+        }
+        for outcome in LoginOutcome::ALL {
+            let known = sample.logins.iter().find(|(of, _)| of == outcome);
+            let label = OutcomeLabel { outcome: outcome.label() };
+            let count = known.map_or(0, |(_, count)| *count);
+            inner.logins.get_or_create(&label).inner().store(count, Ordering::Relaxed);
+        }
+        let secrets = sample.secrets;
+        for (outcome, count) in [
+            ("read", secrets.read),
+            ("delivered", secrets.delivered),
+            ("unopened", secrets.unopened),
+        ] {
+            let label = OutcomeLabel { outcome };
+            inner.secrets.get_or_create(&label).inner().store(count, Ordering::Relaxed);
+        }
+        for (sink, lag) in &sample.audit_sinks {
+            let label = SinkLabel { sink: sink.clone() };
+            inner.audit_sink_lag.get_or_create(&label).set(signed(*lag));
+        }
+        let hostler_egress::Counts { answered, refused, failed } = sample.egress;
+        for (outcome, count) in [("answered", answered), ("refused", refused), ("failed", failed)] {
+            let label = OutcomeLabel { outcome };
+            inner.egress.get_or_create(&label).inner().store(count, Ordering::Relaxed);
         }
         for state in NodeState::ALL {
             let label = StateLabel { state: state.label() };
@@ -429,6 +475,10 @@ mod tests {
             }],
             nodes: vec![(NodeState::Online, 3)],
             images_tidied: (7, 2),
+            logins: vec![(LoginOutcome::Wrong, 4)],
+            secrets: hostler_control::SecretCounts { read: 5, delivered: 6, unopened: 1 },
+            audit_sinks: vec![("siem".to_owned(), 12)],
+            egress: hostler_egress::Counts { answered: 5, refused: 1, failed: 0 },
             ..Sample::default()
         })
     }
@@ -472,7 +522,12 @@ mod tests {
             "hostler_nodes{state=\"online\"} 3",
             "hostler_node_images_tidied_total{outcome=\"removed\"} 7",
             "hostler_node_images_tidied_total{outcome=\"failed\"} 2",
+            "hostler_secrets_total{outcome=\"delivered\"} 6",
             "hostler_nodes{state=\"stale\"} 0",
+            "hostler_logins_total{outcome=\"wrong\"} 4",
+            "hostler_logins_total{outcome=\"ok\"} 0",
+            "hostler_audit_sink_lag{sink=\"siem\"} 12",
+            "hostler_egress_calls_total{outcome=\"refused\"} 1",
             "hostler_reconciler_passes_total{reconciler=\"placement\",outcome=\"error\"} 1",
             "hostler_build_info{version=\"1.2.3\"} 1",
         ] {

@@ -24,7 +24,8 @@ use crate::config::{ConfigError, ServerConfig};
 use crate::grpc::{Peers, serve_agents};
 use crate::http::{App, AppParts, MountError, metrics_router, router, serve_http};
 use crate::metrics::Metrics;
-use crate::tls::ServerTls;
+use crate::operator_tls::FileError;
+use crate::tls::{PublicFaces, ServerTls};
 
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -38,6 +39,8 @@ pub enum StartError {
     Boot(#[from] BootError),
     #[error("a server certificate cannot be made")]
     Certificate(#[from] hostler_trust::authority::Error),
+    #[error("the operator's certificate cannot be used")]
+    OperatorTls(#[from] FileError),
     #[error("TLS cannot be set up")]
     Tls(#[from] hostler_trust::tls::Error),
     #[error(
@@ -105,7 +108,11 @@ pub async fn start(
     shutdown: &Shutdown,
 ) -> Result<Running, StartError> {
     let store = open_store(config, &clock, shutdown).await?;
-    let master_key = config.master_key()?;
+    let salt = match config.has_passphrase() {
+        true => Some(hostler_control::passphrase_salt(&store).await?),
+        false => None,
+    };
+    let master_key = config.keyring(salt.as_deref())?;
     let (api_listener, api) = listen(config.listen, "--listen").await?;
     let (agent_listener, agents) = listen(config.agent_listen, "--agent-listen").await?;
     let (api_address, agent_address) = (config.advertised(api), config.advertised(agents));
@@ -121,7 +128,9 @@ pub async fn start(
     let control = boot.run().await?;
     let metrics = Metrics::new(version);
     let identity = identity(config, &control)?;
-    let public = ServerTls::public(&identity)?;
+    let files = config.tls.files();
+    let shown = files.as_ref().map(|files| files.read()).transpose()?;
+    let faces = Arc::new(PublicFaces::new(identity.clone(), shown.clone())?);
     let mutual = ServerTls::of(mutual_config(&control, &identity)?);
     let sessions = shutdown.tasks(Phase::Sessions);
     let peers =
@@ -138,7 +147,7 @@ pub async fn start(
         api_address: api_address.clone(),
         stopping: listeners.token(),
     });
-    let api_router = router(app.clone())?;
+    let api_router = with_hsts(router(app.clone())?, config);
     control.register(api_address, agent_address, version).await.map_err(StartError::Register)?;
     let driver = Driver::new(shutdown.tasks(Phase::Reconcilers), clock.clone())
         .with_observer(metrics.reconciler_observer());
@@ -151,7 +160,7 @@ pub async fn start(
             serve_http(router, listener, None, limits, &tasks, clock).await;
         });
     }
-    let (tasks, limits, tls) = (listeners.clone(), config.connection_limits(), public.clone());
+    let (tasks, limits, tls) = (listeners.clone(), config.connection_limits(), faces.tls());
     let http_clock = clock.clone();
     listeners.spawn("api listener", OnError::Shutdown, async move {
         serve_http(api_router, api_listener, Some(tls), limits, &tasks, http_clock).await;
@@ -161,8 +170,20 @@ pub async fn start(
     sessions.spawn("agent listener", OnError::Shutdown, async move {
         serve_agents(agent_control, agent_listener, agent_tls, agent_tasks).await
     });
-    let renewal =
-        Renewal { config: config.clone(), control: control.clone(), public, mutual, peers };
+    let renewal = Renewal {
+        config: config.clone(),
+        control: control.clone(),
+        faces: Arc::clone(&faces),
+        mutual,
+        peers,
+    };
+    if let Some((files, shown)) = files.zip(shown) {
+        shutdown.tasks(Phase::Reconcilers).spawn_until_cancelled(
+            "operator's certificate",
+            OnError::Log,
+            files.follow(faces, shown, clock.clone()),
+        );
+    }
     shutdown.tasks(Phase::Reconcilers).spawn_until_cancelled(
         "certificate renewal",
         OnError::Log,
@@ -194,6 +215,18 @@ async fn listen(
     Ok((listener, bound))
 }
 
+/// Asks browsers to stay with HTTPS. Only on the listener that speaks it.
+fn with_hsts(router: axum::Router, config: &ServerConfig) -> axum::Router {
+    let asked = config.tls.hsts_header().and_then(|text| http::HeaderValue::try_from(text).ok());
+    match asked {
+        Some(value) => {
+            let name = http::header::STRICT_TRANSPORT_SECURITY;
+            router.layer(tower_http::set_header::SetResponseHeaderLayer::overriding(name, value))
+        }
+        None => router,
+    }
+}
+
 fn identity(config: &ServerConfig, control: &Control) -> Result<Identity, StartError> {
     let names = config.certificate_names();
     let ttl = control.config().server_certificate_ttl;
@@ -220,7 +253,7 @@ fn mutual_config(
 struct Renewal {
     config: ServerConfig,
     control: Control,
-    public: ServerTls,
+    faces: Arc<PublicFaces>,
     mutual: ServerTls,
     peers: Arc<Peers>,
 }
@@ -241,7 +274,7 @@ impl Renewal {
 
     fn renew(&self) -> Result<(), StartError> {
         let identity = identity(&self.config, &self.control)?;
-        self.public.replace_public(&identity)?;
+        self.faces.replace_ours(identity.clone())?;
         self.mutual.replace(mutual_config(&self.control, &identity)?);
         self.peers.replace_identity(identity);
         Ok(())

@@ -1,18 +1,25 @@
 //! The audit chain: each entry's hash covers the hash before it, and the newest is also in the head
 //! row of the journal, so that a changed, missing or added entry shows in `audit_verify`.
+//!
+//! Searching for text has no index. One page of it looks at so many entries at most and then says
+//! where to go on, so that no search holds a connection for long, however rare the words.
 
-use hostler_model::{Actor, AuditEntry, AuditVerdict, Limit, NewAuditEntry, ObjectRef, Page};
+use hostler_model::{
+    Actor, AuditChain, AuditEntry, AuditVerdict, Limit, NewAuditEntry, ObjectKind, ObjectRef, Page,
+    ProjectId, Timestamp,
+};
 
 use crate::select::Select;
 use crate::value::{Row, Value, params, without_nul};
-use crate::{Conn, Error, Tx};
+use crate::{Conn, Dialect, Error, Tx};
 
 const PAGE: u64 = 1000;
-const HASH_ZERO: [u8; 32] = [0; 32];
+/// Entries that one page of a search for text looks at.
+const TEXT_LOOKS: u64 = 50_000;
 
 macro_rules! columns {
     () => {
-        "sequence, time_created, actor_kind, actor_name, action, object_kind, object_id, object_name, project_id, request_id, source, detail, hash_previous, hash"
+        "sequence, time_created, actor_kind, actor_name, action, object_kind, object_id, object_name, project_id, request_id, source, detail, digest_before, digest_after, hash_previous, hash"
     };
 }
 
@@ -23,6 +30,18 @@ pub struct AuditFilter<'a> {
     pub actor: Option<&'a str>,
     /// As `noun.verb`.
     pub action: Option<&'a str>,
+    pub object_kind: Option<ObjectKind>,
+    /// Id or name of the object.
+    pub object: Option<&'a str>,
+    pub project: Option<ProjectId>,
+    /// Address the request came from.
+    pub source: Option<&'a str>,
+    /// Not before this time...
+    pub since: Option<Timestamp>,
+    /// ...and before this one.
+    pub until: Option<Timestamp>,
+    /// Contained in names, action, request id or detail, whatever the case.
+    pub text: Option<&'a str>,
 }
 
 fn decode(row: &Row) -> Result<AuditEntry, Error> {
@@ -42,17 +61,12 @@ fn decode(row: &Row) -> Result<AuditEntry, Error> {
             request_id: columns.text()?,
             source: columns.text()?,
             detail: columns.json()?,
+            digest_before: columns.opt_digest()?,
+            digest_after: columns.opt_digest()?,
         },
         hash_previous: columns.blob()?,
         hash: columns.blob()?,
     })
-}
-
-fn chained(previous: &[u8], entry: &NewAuditEntry, sequence: u64) -> Vec<u8> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(previous);
-    hasher.update(&entry.canonical_bytes(sequence));
-    hasher.finalize().as_bytes().to_vec()
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -74,45 +88,36 @@ fn storable(entry: &NewAuditEntry) -> NewAuditEntry {
         request_id: without_nul(&entry.request_id),
         source: without_nul(&entry.source),
         detail: entry.detail.clone(),
+        digest_before: entry.digest_before,
+        digest_after: entry.digest_after,
     }
 }
 
-/// The chain as far as it was followed.
-struct Chain {
-    count: u64,
-    hash: Vec<u8>,
+fn broken(chain: &AuditChain, problem: String) -> AuditVerdict {
+    AuditVerdict {
+        is_intact: false,
+        entries: chain.count,
+        first_bad: Some(chain.count + 1),
+        problem: Some(problem),
+        head: hex(&chain.hash),
+        anchors: 0,
+    }
 }
 
-impl Chain {
-    /// Follows one entry, or says what is wrong with it.
-    fn follow(&mut self, entry: &AuditEntry) -> Result<(), String> {
-        let expected = self.count + 1;
-        if entry.sequence != expected {
-            return Err(format!(
-                "entry {expected} is missing; the next one there is {}",
-                entry.sequence
-            ));
+/// What `LIKE` takes as it is, in the small letters that the database's `LOWER` makes.
+fn pattern(text: &str, dialect: Dialect) -> String {
+    let small = match dialect {
+        Dialect::Sqlite => text.to_ascii_lowercase(),
+        Dialect::Postgres => text.to_lowercase(),
+    };
+    let mut pattern = String::from("%");
+    for letter in small.chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            pattern.push('\\');
         }
-        if entry.hash_previous != self.hash {
-            return Err("it does not continue the entry before it".to_owned());
-        }
-        if chained(&self.hash, &entry.entry, entry.sequence) != entry.hash {
-            return Err("its content does not match its hash".to_owned());
-        }
-        self.count = expected;
-        self.hash.clone_from(&entry.hash);
-        Ok(())
+        pattern.push(letter);
     }
-
-    fn broken(self, problem: String) -> AuditVerdict {
-        AuditVerdict {
-            is_intact: false,
-            entries: self.count,
-            first_bad: Some(self.count + 1),
-            problem: Some(problem),
-            head: hex(&self.hash),
-        }
-    }
+    pattern + "%"
 }
 
 impl Conn {
@@ -123,19 +128,74 @@ impl Conn {
         before: Option<u64>,
         limit: Limit,
     ) -> Result<Page<AuditEntry>, Error> {
-        let (sql, params) = Select::new(concat!("SELECT ", columns!(), " FROM audit_entry"))
+        let newest = match before {
+            Some(before) => before.saturating_sub(1),
+            None => self.audit_head().await?.0,
+        };
+        let oldest_looked = filter.text.map(|_| newest.saturating_sub(TEXT_LOOKS));
+        let first = match filter.since {
+            Some(since) => Some(self.audit_first_since(since).await?),
+            None => None,
+        };
+        let mut select = Select::new(concat!("SELECT ", columns!(), " FROM audit_entry"))
             .and_some("actor_name =", filter.actor)
             .and_some("action =", filter.action)
-            .and_some("sequence <", before)
-            .page("sequence DESC", limit);
+            .and_some("object_kind =", filter.object_kind.map(ObjectKind::label))
+            .and_some("project_id =", filter.project)
+            .and_some("source =", filter.source)
+            .and_some("time_created >=", filter.since)
+            .and_some("time_created <", filter.until)
+            .and_some("sequence >=", first)
+            .and_some("sequence >", oldest_looked)
+            .and_some("sequence <", before);
+        if let Some(object) = filter.object {
+            select = select.and_either("object_id =", "object_name =", object);
+        }
+        if let Some(text) = filter.text {
+            let words = "LOWER(actor_name || ' ' || action || ' ' || object_name || ' ' || object_id || ' ' || request_id || ' ' || source || ' ' || detail)";
+            select = select.and_like(words, pattern(text, self.dialect()));
+        }
+        let (sql, params) = select.page("sequence DESC", limit);
         let rows = self.query(sql, params).await?;
         let entries = rows.iter().map(decode).collect::<Result<Vec<_>, _>>()?;
-        Ok(Page::from_rows(entries, limit, |e| e.sequence.to_string()))
+        let mut page = Page::from_rows(entries, limit, |e| e.sequence.to_string());
+        if let (None, Some(oldest)) = (&page.next, oldest_looked.filter(|oldest| *oldest > 0)) {
+            page.next = Some((oldest + 1).to_string());
+        }
+        Ok(page)
+    }
+
+    /// Entries after number `after`, oldest first.
+    pub async fn audit_after(&mut self, after: u64, limit: u64) -> Result<Vec<AuditEntry>, Error> {
+        let (sql, params) = Select::new(concat!("SELECT ", columns!(), " FROM audit_entry"))
+            .and_value("sequence >", after)
+            .first("sequence", limit);
+        let rows = self.query(sql, params).await?;
+        rows.iter().map(decode).collect()
+    }
+
+    /// The number of the first entry that is not before `since`, or of the one to come. Clocks of
+    /// servers differ, so later entries may be before it; earlier ones are not after it.
+    pub async fn audit_first_since(&mut self, since: Timestamp) -> Result<u64, Error> {
+        let row = self
+            .query_one(
+                "SELECT MIN(sequence) FROM audit_entry WHERE time_created >= $1",
+                params![since],
+            )
+            .await?;
+        let found = match row {
+            Some(row) => row.columns("audit_entry").opt_int()?,
+            None => None,
+        };
+        match found.map(u64::try_from) {
+            Some(Ok(sequence)) => Ok(sequence),
+            _ => Ok(self.audit_head().await?.0 + 1),
+        }
     }
 
     /// Recomputes the whole chain, page by page. Entries that are appended meanwhile may be included.
     pub async fn audit_verify(&mut self) -> Result<AuditVerdict, Error> {
-        let mut chain = Chain { count: 0, hash: HASH_ZERO.to_vec() };
+        let mut chain = AuditChain::default();
         loop {
             let (sql, params) = Select::new(concat!("SELECT ", columns!(), " FROM audit_entry"))
                 .and_value("sequence >", chain.count)
@@ -147,7 +207,7 @@ impl Conn {
                     Err(error) => Err(format!("it cannot be read: {error}")),
                 };
                 if let Err(problem) = followed {
-                    return Ok(chain.broken(problem));
+                    return Ok(broken(&chain, problem));
                 }
             }
             if rows.len() as u64 == PAGE {
@@ -162,10 +222,11 @@ impl Conn {
                     "the journal says that {sequence} entries exist, but {} do",
                     chain.count
                 );
-                return Ok(chain.broken(problem));
+                return Ok(broken(&chain, problem));
             }
             if hash != chain.hash {
-                return Ok(chain.broken("the newest hash is not the journal's".to_owned()));
+                let problem = "the newest hash is not the journal's".to_owned();
+                return Ok(broken(&chain, problem));
             }
             return Ok(AuditVerdict {
                 is_intact: true,
@@ -173,6 +234,7 @@ impl Conn {
                 first_bad: None,
                 problem: None,
                 head: hex(&chain.hash),
+                anchors: 0,
             });
         }
     }
@@ -187,7 +249,8 @@ impl Conn {
         Ok(row.is_some())
     }
 
-    async fn audit_head(&mut self) -> Result<(u64, Vec<u8>), Error> {
+    /// The number and the hash of the newest entry.
+    pub async fn audit_head(&mut self) -> Result<(u64, Vec<u8>), Error> {
         let row = self
             .query_one(
                 "SELECT audit_sequence, audit_hash FROM journal_head WHERE id = 'journal'",
@@ -212,7 +275,7 @@ impl Tx<'_> {
         for (sequence, entry) in (first..).zip(entries) {
             let entry = storable(entry);
             let previous = std::mem::take(&mut hash);
-            hash = chained(&previous, &entry, sequence);
+            hash = AuditChain::link(&previous, &entry, sequence);
             rows.push(params![
                 sequence,
                 entry.time,
@@ -226,6 +289,8 @@ impl Tx<'_> {
                 &entry.request_id,
                 &entry.source,
                 Value::json(&entry.detail),
+                entry.digest_before,
+                entry.digest_after,
                 &previous,
                 &hash
             ]);

@@ -44,6 +44,10 @@ const KNOWN: &[Version] = &[
     version!(3, "0003-tasks", ["up1.sql", "up2.sql", "up3.sql", "up4.sql", "up5.sql"]),
     version!(4, "0004-blobs", ["up1.sql"]),
     version!(5, "0005-images", ["up1.sql"]),
+    version!(6, "0006-roles", ["up1.sql", "up2.sql"]),
+    version!(7, "0007-people", ["up1.sql"]),
+    version!(8, "0008-secrets", ["up1.sql"]),
+    version!(9, "0009-audit", ["up1.sql", "up2.sql"]),
 ];
 
 /// BIGINT has integer affinity in SQLite, so this one table is spelled once.

@@ -1,7 +1,7 @@
 //! Principals and the roles bound to them.
 
 use hostler_model::{
-    Generation, Limit, Name, Page, Principal, PrincipalId, Role, RoleBinding, Scope,
+    Generation, Limit, Name, Page, Principal, PrincipalId, Role, RoleBinding, RoleName, Scope,
 };
 
 use crate::select::Select;
@@ -15,7 +15,7 @@ macro_rules! columns {
 }
 
 const PROBE: &str = "SELECT generation FROM principal WHERE id = $1";
-const GLOBAL: &str = "global";
+pub(crate) const GLOBAL: &str = "global";
 
 fn decode_from(columns: &mut Columns<'_>) -> Result<Principal, Error> {
     Ok(Principal {
@@ -34,7 +34,7 @@ fn decode(row: &Row) -> Result<Principal, Error> {
     decode_from(&mut row.columns("principal"))
 }
 
-fn scope_value(scope: Scope) -> Value {
+pub(crate) fn scope_value(scope: Scope) -> Value {
     match scope {
         Scope::Global => Value::from(GLOBAL),
         Scope::Project(id) => Value::from(id),
@@ -43,18 +43,21 @@ fn scope_value(scope: Scope) -> Value {
 
 fn decode_binding(columns: &mut Columns<'_>) -> Result<RoleBinding, Error> {
     let principal_id = columns.parse()?;
-    let scope = columns.text()?;
-    let scope = if scope == GLOBAL {
-        Scope::Global
-    } else {
-        Scope::Project(scope.parse().map_err(|e| {
-            Error::corrupt_by(
-                format!("scope `{scope}` of a role binding"),
-                std::sync::Arc::new(e) as crate::Cause,
-            )
-        })?)
-    };
+    let scope = decode_scope(columns)?;
     Ok(RoleBinding { principal_id, scope, role: columns.parse()? })
+}
+
+pub(crate) fn decode_scope(columns: &mut Columns<'_>) -> Result<Scope, Error> {
+    let scope = columns.text()?;
+    if scope == GLOBAL {
+        return Ok(Scope::Global);
+    }
+    scope.parse().map(Scope::Project).map_err(|e| {
+        Error::corrupt_by(
+            format!("scope `{scope}` of a role binding"),
+            std::sync::Arc::new(e) as crate::Cause,
+        )
+    })
 }
 
 impl Conn {
@@ -186,7 +189,8 @@ impl Tx<'_> {
         .await
     }
 
-    /// Deletes the principal with its bindings, tokens, sessions and idempotency keys.
+    /// Deletes the principal with its bindings, tokens, sessions, second factor, idempotency keys and
+    /// the invitations that it made.
     pub async fn principal_delete(
         &mut self,
         id: PrincipalId,
@@ -201,8 +205,13 @@ impl Tx<'_> {
         }
         for sql in [
             "DELETE FROM role_binding WHERE principal_id = $1",
+            "DELETE FROM group_member WHERE principal_id = $1",
             "DELETE FROM token WHERE principal_id = $1",
             "DELETE FROM web_session WHERE principal_id = $1",
+            "DELETE FROM invitation WHERE created_by = $1",
+            "DELETE FROM password_reset WHERE principal_id = $1",
+            "DELETE FROM recovery_code WHERE principal_id = $1",
+            "DELETE FROM second_factor WHERE principal_id = $1",
             "DELETE FROM idempotency_key WHERE principal_id = $1",
             "DELETE FROM principal WHERE id = $1",
         ] {
@@ -216,11 +225,12 @@ impl Tx<'_> {
         &mut self,
         principal: PrincipalId,
         scope: Scope,
-        role: Role,
+        role: impl Into<RoleName>,
     ) -> Result<(), Error> {
+        let role = role.into();
         self.execute(
             "INSERT INTO role_binding (principal_id, scope, role) VALUES ($1, $2, $3) ON CONFLICT (principal_id, scope) DO UPDATE SET role = excluded.role",
-            vec![principal.into(), scope_value(scope), role.label().into()],
+            vec![principal.into(), scope_value(scope), role.as_str().into()],
         )
         .await?;
         Ok(())

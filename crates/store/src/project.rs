@@ -118,7 +118,7 @@ impl Tx<'_> {
         .await
     }
 
-    /// `Error::Conflict` while workloads are left in the project.
+    /// `Error::Conflict` while workloads or secrets are left in the project.
     pub async fn project_delete(
         &mut self,
         id: ProjectId,
@@ -135,7 +135,10 @@ impl Tx<'_> {
         let used = self
             .query_one("SELECT 1 FROM workload WHERE project_id = $1 LIMIT 1", params![id])
             .await?;
-        if used.is_some() {
+        let sealed = self
+            .query_one("SELECT 1 FROM secret WHERE project_id = $1 LIMIT 1", params![id])
+            .await?;
+        if used.is_some() || sealed.is_some() {
             return Err(Error::in_use("project"));
         }
         for sql in [
@@ -145,7 +148,9 @@ impl Tx<'_> {
             "DELETE FROM blob WHERE scope = $1",
             "DELETE FROM chunk WHERE scope = $1",
             "DELETE FROM role_binding WHERE scope = $1",
+            "DELETE FROM group_binding WHERE scope = $1",
             "DELETE FROM token WHERE project_id = $1",
+            "DELETE FROM invitation WHERE scope = $1",
             "DELETE FROM project WHERE id = $1",
         ] {
             self.execute(sql, params![id]).await?;

@@ -42,6 +42,18 @@ impl Select {
         self
     }
 
+    /// One parameter, and either of two conditions on it.
+    pub(crate) fn and_either(mut self, one: &str, other: &str, value: impl Into<Value>) -> Select {
+        let n = self.param(value);
+        self.and(&format!("({one} ${n} OR {other} ${n})"))
+    }
+
+    /// Text that matches a pattern in which `\\` takes the meaning from the letter after it.
+    pub(crate) fn and_like(mut self, text: &str, pattern: String) -> Select {
+        let n = self.param(pattern.as_str());
+        self.and(&format!("{text} LIKE ${n} ESCAPE '\\'"))
+    }
+
     pub(crate) fn and_some<V: Into<Value>>(self, left: &str, value: Option<V>) -> Select {
         match value {
             Some(value) => self.and_value(left, value),

@@ -1,14 +1,17 @@
 //! API tokens. Only the hash of a secret is ever stored or looked up.
+//!
+//! A token of one project names it in `project_id` and goes with it; one of several has them in a list,
+//! where a project that is gone stays and means nothing.
 
-use hostler_model::{Limit, Page, PrincipalId, Timestamp, Token, TokenId};
+use hostler_model::{Limit, Page, PrincipalId, ProjectId, Timestamp, Token, TokenId, TokenLimits};
 
 use crate::select::Select;
-use crate::value::{Row, params};
+use crate::value::{Row, Value, params};
 use crate::{Conn, Error, Tx};
 
 macro_rules! columns {
     () => {
-        "id, principal_id, name, secret_hash, role_max, project_id, time_created, time_expires, time_last_used, time_revoked"
+        "id, principal_id, name, secret_hash, role_max, project_id, projects, permissions, sources, time_created, time_expires, time_last_used, time_revoked"
     };
 }
 
@@ -19,8 +22,15 @@ fn decode(row: &Row) -> Result<Token, Error> {
         principal_id: columns.parse()?,
         name: columns.parse()?,
         secret_hash: columns.blob()?,
-        role_max: columns.parse()?,
-        project_id: columns.opt_parse()?,
+        limits: TokenLimits {
+            role_max: columns.parse()?,
+            projects: {
+                let one: Option<ProjectId> = columns.opt_parse()?;
+                columns.opt_json()?.or_else(|| one.map(|id| vec![id]))
+            },
+            can: columns.opt_json()?,
+            sources: columns.opt_json()?,
+        },
         time_created: columns.time()?,
         time_expires: columns.opt_time()?,
         time_last_used: columns.opt_time()?,
@@ -61,19 +71,27 @@ impl Conn {
 
 impl Tx<'_> {
     pub async fn token_insert(&mut self, token: &Token) -> Result<(), Error> {
+        let limits = &token.limits;
+        let (one, several) = match limits.projects.as_deref() {
+            Some([one]) => (Some(*one), None),
+            several => (None, several),
+        };
         self.execute(
             concat!(
                 "INSERT INTO token (",
                 columns!(),
-                ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
+                ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)"
             ),
             params![
                 token.id,
                 token.principal_id,
                 &token.name,
                 &token.secret_hash,
-                token.role_max.label(),
-                token.project_id,
+                limits.role_max.label(),
+                one,
+                Value::json_opt(several.as_ref()),
+                Value::json_opt(limits.can.as_ref()),
+                Value::json_opt(limits.sources.as_ref()),
                 token.time_created,
                 token.time_expires,
                 token.time_last_used,

@@ -7,9 +7,9 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use hostler_model::{
-    ArrayId, Bytes, Digest, Generation, ImageId, JoinTokenId, Name, NodeId, OperationId,
-    PlacementId, PrincipalId, ProjectId, RunId, ServerId, Span, Timestamp, TokenId, WebSessionId,
-    WorkloadId,
+    ArrayId, Bytes, Digest, Generation, GroupId, ImageId, InvitationId, JoinTokenId, KeyId, Name,
+    NodeId, OperationId, PlacementId, PrincipalId, ProjectId, RoleId, RunId, SecretId, ServerId,
+    Span, Timestamp, TokenId, WebSessionId, WorkloadId,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -135,6 +135,11 @@ impl From<Option<Digest>> for Value {
         Value::Blob(digest.map(|digest| digest.bytes().to_vec()))
     }
 }
+impl From<KeyId> for Value {
+    fn from(id: KeyId) -> Value {
+        Value::Text(Some(id.to_string()))
+    }
+}
 impl From<&Vec<u8>> for Value {
     fn from(bytes: &Vec<u8>) -> Value {
         Value::from(bytes.as_slice())
@@ -153,14 +158,18 @@ macro_rules! id_values {
 }
 id_values!(
     ArrayId,
+    GroupId,
     ImageId,
+    InvitationId,
     JoinTokenId,
     NodeId,
     OperationId,
     PlacementId,
     PrincipalId,
     ProjectId,
+    RoleId,
     RunId,
+    SecretId,
     ServerId,
     TokenId,
     WebSessionId,

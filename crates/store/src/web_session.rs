@@ -1,6 +1,6 @@
 //! Browsers that are logged in.
 
-use hostler_model::{PrincipalId, Timestamp, WebSession, WebSessionId};
+use hostler_model::{PrincipalId, Timestamp, TokenId, WebSession, WebSessionId};
 
 use crate::conn::{CHUNK, Sql, values_list};
 use crate::value::{Row, Value, params};
@@ -82,6 +82,21 @@ impl Tx<'_> {
         Ok(gone > 0)
     }
 
+    /// Gives the session another secret; false when there is no such session.
+    pub async fn web_session_rekey(
+        &mut self,
+        id: WebSessionId,
+        secret_hash: &[u8],
+    ) -> Result<bool, Error> {
+        let done = self
+            .execute(
+                "UPDATE web_session SET secret_hash = $2 WHERE id = $1",
+                params![id, secret_hash],
+            )
+            .await?;
+        Ok(done > 0)
+    }
+
     pub async fn web_session_touch_batch(
         &mut self,
         used: &[(WebSessionId, Timestamp)],
@@ -93,6 +108,28 @@ impl Tx<'_> {
     /// Returns how many went.
     pub async fn web_session_delete_expired(&mut self, now: Timestamp) -> Result<u64, Error> {
         self.execute("DELETE FROM web_session WHERE time_expires <= $1", params![now]).await
+    }
+
+    /// Removes those that nobody used since a time; returns how many went.
+    pub async fn web_session_delete_idle(&mut self, since: Timestamp) -> Result<u64, Error> {
+        self.execute("DELETE FROM web_session WHERE time_last_used <= $1", params![since]).await
+    }
+
+    /// Revokes the live tokens of a principal that have a name, but one; returns how many. Those of
+    /// command lines that logged in all have the same.
+    pub async fn token_revoke_named(
+        &mut self,
+        principal: PrincipalId,
+        name: &str,
+        but: Option<TokenId>,
+        now: Timestamp,
+    ) -> Result<u64, Error> {
+        let but = but.map(|id| id.to_string()).unwrap_or_default();
+        self.execute(
+            "UPDATE token SET time_revoked = $3 WHERE principal_id = $1 AND name = $2 AND id <> $4 AND time_revoked IS NULL AND (time_expires IS NULL OR time_expires > $3)",
+            params![principal, name, now, &but],
+        )
+        .await
     }
 
     /// Raises `time_last_used` of many rows; each row of `rows` is an id and a time.

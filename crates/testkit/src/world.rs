@@ -7,7 +7,7 @@ use hostler_base::ids::Ids;
 use hostler_base::reconcile::Reconciler as _;
 use hostler_control::{Boot, Control, ControlConfig, Cx, NewJoinToken, RequestMeta};
 use hostler_model::{
-    Caller, Credential, Labels, Name, PrincipalKind, Project, Role, RoleBinding, Scope, Timestamp,
+    Caller, Credential, Grant, Labels, Name, PrincipalKind, Project, Role, Scope, Timestamp,
 };
 use hostler_store::{OpenOptions, Store};
 use hostler_trust::{MasterKey, NodeKey};
@@ -109,7 +109,7 @@ async fn boot(
         clock: clock.clock(),
         ids: ids.clone(),
         config: config.clone(),
-        master_key: MasterKey::from_bytes(key),
+        master_key: MasterKey::from_bytes(key).into(),
         server_name: "sim".into(),
     };
     boot.run().await.expect("boot")
@@ -146,7 +146,7 @@ pub fn caller_cx(ids: &Ids, name: &str, role: Role) -> Cx {
             principal_id,
             name: name.parse().expect("name"),
             kind: PrincipalKind::User,
-            bindings: vec![RoleBinding { principal_id, scope: Scope::Global, role }],
+            grants: vec![Grant::built_in(Scope::Global, role)],
             credential: Credential::WebSession(ids.fresh()),
         },
         request: RequestMeta {

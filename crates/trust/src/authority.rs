@@ -154,6 +154,13 @@ impl Authority {
         self.sign(PeerIdentity::Node(node_id), Vec::new(), usages, &key, now, valid_for)
     }
 
+    /// Signs a statement of the installation's own, such as "the audit chain stood here". The purpose
+    /// is part of what is signed, and what is signed can never be read as a certificate.
+    pub fn sign_statement(&self, purpose: &str, statement: &[u8]) -> Result<Vec<u8>, Error> {
+        let message = certificate::statement(purpose, statement);
+        rcgen::SigningKey::sign(self.issuer.key(), &message).map_err(Error::Signing)
+    }
+
     fn sign(
         &self,
         identity: PeerIdentity,

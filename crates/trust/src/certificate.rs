@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use hostler_model::{NodeId, ServerId, Timestamp};
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, alg_id};
 use x509_parser::certificate::X509Certificate;
 use x509_parser::extensions::GeneralName;
 
@@ -229,6 +229,21 @@ impl AuthorityCertificate {
         })
     }
 
+    /// Whether this authority signed the statement, for this purpose.
+    pub fn has_signed(&self, purpose: &str, statement: &[u8], signature: &[u8]) -> bool {
+        let Ok(key) = self.public_key() else { return false };
+        let message = self::statement(purpose, statement);
+        let known = rustls::crypto::ring::default_provider().signature_verification_algorithms;
+        known
+            .all
+            .iter()
+            .filter(|algorithm| {
+                algorithm.public_key_alg_id() == alg_id::ECDSA_P256
+                    && algorithm.signature_alg_id() == alg_id::ECDSA_SHA256
+            })
+            .any(|algorithm| algorithm.verify_signature(&key, &message, signature).is_ok())
+    }
+
     pub(crate) fn public_key(&self) -> Result<Vec<u8>, Error> {
         Ok(parse(&self.der)?.public_key().subject_public_key.data.to_vec())
     }
@@ -238,6 +253,13 @@ impl fmt::Debug for AuthorityCertificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "AuthorityCertificate({})", self.fingerprint())
     }
+}
+
+/// What is signed for a statement: it begins with words, as no certificate does.
+pub(crate) fn statement(purpose: &str, statement: &[u8]) -> Vec<u8> {
+    let mut message = format!("hostler statement: {purpose}\n").into_bytes();
+    message.extend_from_slice(statement);
+    message
 }
 
 fn pem(label: &str, der: &[u8]) -> String {

@@ -10,8 +10,12 @@
 pub mod secret;
 
 pub mod join;
+pub mod link;
 pub mod password;
 pub mod seal;
+pub mod totp;
+
+pub mod keyring;
 
 pub mod authority;
 pub mod certificate;
@@ -20,5 +24,8 @@ pub mod tls;
 pub use authority::{Authority, Issued, NodeKey};
 pub use certificate::{AuthorityCertificate, Fingerprint, PeerCertificate, PeerIdentity};
 pub use join::JoinTicket;
+pub use keyring::Keyring;
+pub use link::Link;
 pub use seal::MasterKey;
-pub use secret::{SecretString, SecretToken, TokenKind};
+pub use secret::{SecretBytes, SecretString, SecretToken, TokenKind};
+pub use totp::TotpSecret;

@@ -20,6 +20,7 @@ use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
+use hostler_model::KeyId;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::secret::{SecretString, fill_random};
@@ -36,6 +37,8 @@ pub enum Error {
     OtherKey,
     #[error("the value is too large to seal")]
     TooLarge,
+    #[error("the passphrase cannot be used: {0}")]
+    Passphrase(&'static str),
     #[error("a master key is 32 bytes in base64 (44 characters)")]
     NotAKey,
     #[error("{} is readable by others; run `chmod 600` on it, and consider the key known", .0.display())]
@@ -80,12 +83,32 @@ impl MasterKey {
     pub fn load(path: &Path) -> Result<MasterKey, Error> {
         let failed = |verb| move |source| Error::File { verb, path: path.to_owned(), source };
         let file = File::open(path).map_err(failed("open"))?;
-        let mode = file.metadata().map_err(failed("look at"))?.mode();
-        if mode & 0o077 != 0 {
-            return Err(Error::FileIsOpen(path.to_owned()));
-        }
+        refuse_open_file(&file, path)?;
         let text = Zeroizing::new(io::read_to_string(file).map_err(failed("read"))?);
         text.parse().map_err(|_| Error::FileIsDamaged(path.to_owned()))
+    }
+
+    /// Reads the key from a file whose directory is private, such as a systemd credential.
+    pub fn load_credential(path: &Path) -> Result<MasterKey, Error> {
+        let failed = |source| Error::File { verb: "read", path: path.to_owned(), source };
+        let text = Zeroizing::new(std::fs::read_to_string(path).map_err(failed)?);
+        text.parse().map_err(|_| Error::FileIsDamaged(path.to_owned()))
+    }
+
+    /// Which key this is, without telling anything of it.
+    pub fn id(&self) -> KeyId {
+        let [_, id @ ..] = self.header();
+        KeyId::from_bytes(id)
+    }
+
+    /// Which key a value was sealed with, as far as it says.
+    pub fn sealed_with(sealed: &[u8]) -> Option<KeyId> {
+        let ([_, id @ ..], _) = sealed.split_first_chunk::<HEADER_BYTES>()?;
+        Some(KeyId::from_bytes(*id))
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.0
     }
 
     /// Reads the key from its file, or creates both.
@@ -174,6 +197,19 @@ impl MasterKey {
         let mut header = [VERSION; HEADER_BYTES];
         header[1..].copy_from_slice(&id[..KEY_ID_BYTES]);
         header
+    }
+}
+
+/// A secret in a file that others can read is none. Only plain files have permissions that count.
+pub(crate) fn refuse_open_file(file: &File, path: &Path) -> Result<(), Error> {
+    let about = file.metadata().map_err(|source| Error::File {
+        verb: "look at",
+        path: path.to_owned(),
+        source,
+    })?;
+    match about.is_file() && about.mode() & 0o077 != 0 {
+        true => Err(Error::FileIsOpen(path.to_owned())),
+        false => Ok(()),
     }
 }
 

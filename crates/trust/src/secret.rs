@@ -62,6 +62,49 @@ impl<'de> Deserialize<'de> for SecretString {
     }
 }
 
+/// Bytes that must not be printed: as [`SecretString`], for what is not text.
+#[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
+pub struct SecretBytes(Vec<u8>);
+
+impl SecretBytes {
+    pub fn new(bytes: impl Into<Vec<u8>>) -> SecretBytes {
+        SecretBytes(bytes.into())
+    }
+
+    /// The bytes themselves. Each use should be a place where the secret has to leave.
+    pub fn expose(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<zeroize::Zeroizing<Vec<u8>>> for SecretBytes {
+    fn from(mut bytes: zeroize::Zeroizing<Vec<u8>>) -> SecretBytes {
+        SecretBytes(std::mem::take(&mut *bytes))
+    }
+}
+
+impl fmt::Debug for SecretBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[secret]")
+    }
+}
+
+impl PartialEq for SecretBytes {
+    fn eq(&self, other: &SecretBytes) -> bool {
+        constant_time_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for SecretBytes {}
+
 /// Compares without telling by the time it takes where the difference is.
 pub fn constant_time_eq(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
@@ -91,11 +134,21 @@ pub enum TokenKind {
     Session,
     /// One-time right to create the first admin.
     Setup,
+    /// One-time right to make an account.
+    Invitation,
+    /// One-time right to set the password of an account.
+    Reset,
 }
 
 impl TokenKind {
-    pub const ALL: &'static [TokenKind] =
-        &[TokenKind::Personal, TokenKind::Join, TokenKind::Session, TokenKind::Setup];
+    pub const ALL: &'static [TokenKind] = &[
+        TokenKind::Personal,
+        TokenKind::Join,
+        TokenKind::Session,
+        TokenKind::Setup,
+        TokenKind::Invitation,
+        TokenKind::Reset,
+    ];
 
     pub const fn label(self) -> &'static str {
         match self {
@@ -103,6 +156,8 @@ impl TokenKind {
             TokenKind::Join => "join",
             TokenKind::Session => "ses",
             TokenKind::Setup => "setup",
+            TokenKind::Invitation => "inv",
+            TokenKind::Reset => "reset",
         }
     }
 }
@@ -118,7 +173,7 @@ impl fmt::Display for TokenKind {
 pub enum ParseTokenError {
     #[error("this is not a Hostler token; one starts with `hst_`")]
     NotAToken,
-    #[error("the token has an unknown kind; known are pat, join, ses and setup")]
+    #[error("the token has an unknown kind; known are pat, join, ses, setup, inv and reset")]
     UnknownKind,
     #[error("the token is damaged (its checksum does not match); copy it again, whole")]
     Damaged,

@@ -12,8 +12,11 @@
 //! certificate, though from the same authority, can never pose as one.
 //!
 //! Sessions between agents and servers are not resumed: every connection proves its certificate
-//! again, so a revoked one is of no use. Callers set ALPN. TLS 1.3 everywhere; the public listener
-//! also speaks 1.2 for old tools.
+//! again, so a revoked one is of no use. Callers set ALPN. TLS 1.3 everywhere.
+//!
+//! An operator may give the API listener a certificate that browsers know. Our own clients still want
+//! the installation's, and say so: in the handshake they name the authorities they accept
+//! ([`OUR_AUTHORITIES`]), which browsers do not. One listener has both and presents what is asked for.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,10 +27,15 @@ use rustls::crypto::{
     CryptoProvider, WebPkiSupportedAlgorithms, ring, verify_tls12_signature, verify_tls13_signature,
 };
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::server::{NoServerSessionStorage, ParsedCertificate, WebPkiClientVerifier};
+use rustls::server::{
+    ClientHello, NoServerSessionStorage, ParsedCertificate, ResolvesServerCert,
+    WebPkiClientVerifier,
+};
+use rustls::sign::CertifiedKey;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore, ServerConfig,
-    SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion, version,
+    CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, OtherError,
+    RootCertStore, ServerConfig, SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion,
+    version,
 };
 
 use crate::certificate::{
@@ -40,6 +48,10 @@ pub enum Error {
     Identity(#[source] certificate::Error),
     #[error("the pinned authority cannot be used; log in again to pin it anew")]
     Authority(#[source] rustls::Error),
+    #[error(
+        "the operator's certificate and key cannot be used; they must be in PEM form, the leaf first, and belong together"
+    )]
+    Shown(#[source] rustls::Error),
     #[error("TLS cannot be set up with this certificate and key")]
     Config(#[source] rustls::Error),
     #[error("the check of client certificates cannot be set up")]
@@ -50,7 +62,9 @@ pub enum Error {
     NotIssued(#[source] rustls::Error),
 }
 
-static BOTH_VERSIONS: &[&SupportedProtocolVersion] = &[&version::TLS13, &version::TLS12];
+/// The name of every installation's authority in part: an organisation called Hostler, in DER form.
+const OUR_AUTHORITIES: &[u8] = b"\x30\x12\x31\x10\x30\x0e\x06\x03\x55\x04\x0a\x0c\x07Hostler";
+
 static TLS13_ONLY: &[&SupportedProtocolVersion] = &[&version::TLS13];
 
 /// The cryptography used everywhere.
@@ -67,15 +81,48 @@ pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
 
 /// For the API listener: anyone may connect and authenticates above TLS.
 pub fn server_public(identity: &Identity) -> Result<ServerConfig, Error> {
-    ServerConfig::builder_with_provider(provider())
-        .with_protocol_versions(BOTH_VERSIONS)
+    server_public_showing(identity, None)
+}
+
+/// The same, where whoever does not ask for the installation's own certificate gets the operator's.
+pub fn server_public_showing(
+    identity: &Identity,
+    shown: Option<&Identity>,
+) -> Result<ServerConfig, Error> {
+    let ours = certified(identity, Error::Config)?;
+    let shown = match shown {
+        Some(shown) => certified(shown, Error::Shown)?,
+        None => Arc::clone(&ours),
+    };
+    Ok(ServerConfig::builder_with_provider(provider())
+        .with_protocol_versions(TLS13_ONLY)
         .map_err(Error::Config)?
         .with_no_client_auth()
-        .with_single_cert(
-            identity.chain().map_err(Error::Identity)?,
-            identity.key().map_err(Error::Identity)?,
-        )
-        .map_err(Error::Config)
+        .with_cert_resolver(Arc::new(Faces { ours, shown })))
+}
+
+fn certified(
+    identity: &Identity,
+    wrong: fn(rustls::Error) -> Error,
+) -> Result<Arc<CertifiedKey>, Error> {
+    let chain = identity.chain().map_err(Error::Identity)?;
+    let key = identity.key().map_err(Error::Identity)?;
+    CertifiedKey::from_der(chain, key, &provider()).map(Arc::new).map_err(wrong)
+}
+
+/// The installation's certificate for its own clients, another for everybody else.
+#[derive(Debug)]
+struct Faces {
+    ours: Arc<CertifiedKey>,
+    shown: Arc<CertifiedKey>,
+}
+
+impl ResolvesServerCert for Faces {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        let wanted = hello.certificate_authorities().unwrap_or_default();
+        let is_ours = wanted.iter().any(|name| name.as_ref() == OUR_AUTHORITIES);
+        Some(Arc::clone(if is_ours { &self.ours } else { &self.shown }))
+    }
 }
 
 /// For the listener of agents and peers: only certificates of our authority get through. Who it is
@@ -193,6 +240,8 @@ struct ServerRole {
     trust: Trust,
     captured: Captured,
     algorithms: WebPkiSupportedAlgorithms,
+    /// Asks a server for the installation's certificate, should it have another.
+    wanted: [DistinguishedName; 1],
 }
 
 impl ServerRole {
@@ -201,6 +250,7 @@ impl ServerRole {
             trust,
             captured,
             algorithms: ring::default_provider().signature_verification_algorithms,
+            wanted: [DistinguishedName::from(OUR_AUTHORITIES.to_vec())],
         }
     }
 }
@@ -261,6 +311,10 @@ impl ServerCertVerifier for ServerRole {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.algorithms.supported_schemes()
+    }
+
+    fn root_hint_subjects(&self) -> Option<&[DistinguishedName]> {
+        Some(&self.wanted)
     }
 }
 

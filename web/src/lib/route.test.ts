@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { formatRoute, parseRoute, setupCode, type Route } from "./route";
+import { formatRoute, handedOut, parseRoute, setupCode, type Route } from "./route";
 
 test.each<Route>([
   { page: "tasks", project: "default" },
@@ -41,4 +41,16 @@ test("what is not a route is none", () => {
 test("the one-time code", () => {
   expect(setupCode("#setup=ABCD-1234")).toBe("ABCD-1234");
   expect(setupCode("#/nodes")).toBeUndefined();
+});
+
+test("what links hand over", () => {
+  const fragment = "#invitation=hst_inv_a-b_c.00ff";
+  expect(handedOut(fragment)).toEqual({
+    kind: "invitation",
+    secret: "hst_inv_a-b_c",
+    fragment,
+  });
+  expect(handedOut("#reset=hst_reset_x")?.secret).toBe("hst_reset_x");
+  for (const other of ["", "#/nodes", "#setup=a", "#invitation=", "#invitation=a b", "#other=x"])
+    expect(handedOut(other)).toBeUndefined();
 });

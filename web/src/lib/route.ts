@@ -151,6 +151,21 @@ export function setupCode(fragment: string): string | undefined {
   return new URLSearchParams(fragment.replace(/^#/, "")).get("setup") ?? undefined;
 }
 
+/** A link that was handed to somebody: to make an account, or to set a new password. */
+export interface Handed {
+  kind: "invitation" | "reset";
+  secret: string;
+  /** The fragment as it was, for the command line. */
+  fragment: string;
+}
+
+/** What `#invitation=SECRET.FINGERPRINT` and `#reset=SECRET.FINGERPRINT` hand over. */
+export function handedOut(fragment: string): Handed | undefined {
+  const [, kind, secret] = /^#(invitation|reset)=([\w-]+)(?:\.[0-9a-f]*)?$/.exec(fragment) ?? [];
+  if (secret === undefined || (kind !== "invitation" && kind !== "reset")) return undefined;
+  return { kind, secret, fragment };
+}
+
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -4,7 +4,7 @@ import { ApiError, asProblem, call, setCsrf, setHooks } from "./api/http";
 import type { Problem, ProjectView, Role, VersionView, WhoamiView } from "./api/types";
 import { may } from "./role";
 
-type Phase = "starting" | "unreachable" | "setup" | "login" | "ready";
+type Phase = "starting" | "unreachable" | "setup" | "login" | "enrol" | "ready";
 
 class Session {
   phase = $state<Phase>("starting");
@@ -48,6 +48,11 @@ class Session {
   async enter(): Promise<void> {
     const who = await call("get", "/api/v1/whoami", {});
     setCsrf(who.csrfToken);
+    if (who.secondFactor === "required") {
+      this.who = who;
+      this.phase = "enrol";
+      return;
+    }
     const found: ProjectView[] = [];
     let cursor: string | undefined;
     do {
@@ -61,8 +66,9 @@ class Session {
     this.phase = "ready";
   }
 
-  async login(name: string, password: string): Promise<void> {
-    const view = await call("post", "/api/v1/login", { body: { name, password, kind: "cookie" } });
+  async login(name: string, password: string, code?: string): Promise<void> {
+    const body = { name, password, kind: "cookie", ...(code ? { code } : {}) } as const;
+    const view = await call("post", "/api/v1/login", { body });
     setCsrf(view.csrfToken);
     await this.enter();
   }
@@ -72,6 +78,21 @@ class Session {
     const view = await call("post", "/api/v1/setup", { body });
     setCsrf(view.csrfToken);
     await this.enter();
+  }
+
+  /** Makes an account with an invitation. */
+  async accept(invitation: string, name: string, password: string): Promise<void> {
+    const body = { invitation, name, password, kind: "cookie" } as const;
+    const view = await call("post", "/api/v1/accept", { body });
+    setCsrf(view.csrfToken);
+    await this.enter();
+  }
+
+  /** Sets a new password with a link; every session ends, and the next begins with a login. */
+  async reset(secret: string, password: string): Promise<void> {
+    const body = { reset: secret, password };
+    const { user } = await call("post", "/api/v1/password-reset", { body });
+    this.#leave(`The new password of ${user} is set. Log in with it.`);
   }
 
   async logout(): Promise<void> {

@@ -40,9 +40,10 @@ test("roles hold in their scope, and a global one everywhere", () => {
     name: "ada",
     kind: "user",
     role,
+    permissions: [],
     projects,
   });
-  const local = who(undefined, [{ project: "one", role: "operator" }]);
+  const local = who(undefined, [{ project: "one", role: "operator", permissions: [] }]);
   expect(may(local, "user", "one")).toBe(true);
   expect(may(local, "admin", "one")).toBe(false);
   expect(may(local, "viewer", "two")).toBe(false);

@@ -1,9 +1,9 @@
-//! `docs/reference/access.md`: every endpoint, and who may call it.
+//! `docs/reference/access.md`: every endpoint and who may call it, and every permission.
 
 use std::fmt::Write as _;
 
 use hostler_api::{Access, Described};
-use hostler_model::Role;
+use hostler_model::{Permission, Reach, Role};
 
 pub fn page() -> String {
     let mut page = super::heading("Access", "the endpoint declarations in `crates/api/src`");
@@ -16,7 +16,9 @@ pub fn page() -> String {
          - **global**: allowed only with this role on the whole installation.\n\
          - **own**: allowed; each caller sees and changes only what it may.\n\
          - empty: refused.\n\n\
-         A token never allows more than its own role and project, whatever its owner may do.\n",
+         What counts is the permission; the columns say which built-in roles have it. A custom role has\n\
+         those that it names. A token never allows more than its own role, projects and permissions,\n\
+         whatever its owner may do. The list of permissions is [at the end](#permissions).\n",
     );
     let endpoints = hostler_api::all();
     let mut tag = "";
@@ -27,13 +29,46 @@ pub fn page() -> String {
         }
         let _ = writeln!(page, "{}", row(endpoint));
     }
+    page.push_str(&permissions());
     page
+}
+
+/// Every permission with the roles that have it.
+fn permissions() -> String {
+    let roles: Vec<&str> = Role::ALL.iter().map(|role| role.label()).collect();
+    let mut text = format!(
+        "\n## permissions\n\n\
+         A permission of a project is held in one project, or on the whole installation and so in every\n\
+         one. `object.*` stands for all of an object wherever permissions are written.\n\n\
+         | permission | it allows to | of | {} |\n|---|---|---|{}\n",
+        roles.join(" | "),
+        "---|".repeat(roles.len())
+    );
+    for permission in Permission::ALL {
+        let of = match permission.reach() {
+            Reach::Global => "installation",
+            Reach::Project => "project",
+        };
+        let cells: Vec<&str> = Role::ALL
+            .iter()
+            .map(|role| match permission.least() {
+                None => "everybody",
+                Some(least) if *role >= least => "yes",
+                Some(_) => "",
+            })
+            .collect();
+        let meaning = permission.meaning().trim_end_matches('.');
+        let (first, rest) = meaning.split_at(1);
+        let meaning = format!("{}{rest}", first.to_lowercase());
+        let _ = writeln!(text, "| `{permission}` | {meaning} | {of} | {} |", cells.join(" | "));
+    }
+    text
 }
 
 fn columns() -> String {
     let roles: Vec<&str> = Role::ALL.iter().map(|role| role.label()).collect();
     format!(
-        "| endpoint | what it does | nobody | logged in | {} |\n|---|---|{}\n",
+        "| endpoint | what it does | permission | nobody | logged in | {} |\n|---|---|---|{}\n",
         roles.join(" | "),
         "---|".repeat(roles.len() + 2)
     )
@@ -44,11 +79,13 @@ fn row(endpoint: &Described) -> String {
         .chain(std::iter::once(Caller::LoggedIn))
         .chain(Role::ALL.iter().map(|role| Caller::Holding(*role)));
     let cells: Vec<&str> = callers.map(|caller| verdict(endpoint.access, caller)).collect();
+    let permission = endpoint.permission.map(|permission| format!("`{permission}`"));
     format!(
-        "| `{} {}` | {} | {} |",
+        "| `{} {}` | {} | {} | {} |",
         endpoint.method,
         endpoint.path,
         endpoint.summary,
+        permission.unwrap_or_default(),
         cells.join(" | ")
     )
 }
@@ -79,6 +116,37 @@ mod tests {
         for endpoint in hostler_api::all() {
             let open = !verdict(endpoint.access, Caller::Nobody).is_empty();
             assert_eq!(open, endpoint.access == Access::Public, "{}", endpoint.name);
+        }
+    }
+
+    /// Asked by services, for what goes beyond the call itself.
+    const ASKED_INSIDE: [Permission; 9] = [
+        Permission::AccessInspect,
+        Permission::BlobManage,
+        Permission::ProjectShare,
+        Permission::SecretManage,
+        Permission::TaskEnv,
+        Permission::TaskManage,
+        Permission::TokenManage,
+        Permission::WorkloadEnv,
+        Permission::WorkloadManage,
+    ];
+
+    #[test]
+    fn every_permission_is_asked_for_somewhere() {
+        let endpoints = hostler_api::all();
+        for permission in Permission::ALL {
+            let is_declared = endpoints.iter().any(|e| e.permission == Some(*permission));
+            let is_inside = ASKED_INSIDE.contains(permission);
+            assert!(is_declared != is_inside, "{permission}");
+        }
+    }
+
+    #[test]
+    fn what_a_role_is_needed_for_has_a_permission() {
+        for endpoint in hostler_api::all() {
+            assert!(hostler_api::fits(endpoint.access, endpoint.permission), "{}", endpoint.name);
+            assert!(!hostler_api::fits(Access::Global(Role::Viewer), None));
         }
     }
 

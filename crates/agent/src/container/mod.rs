@@ -117,10 +117,16 @@ pub(crate) struct Plan {
     /// The run's working directory, where files are put into it or kept of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<PathBuf>,
+    /// The directory with the files of its secrets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<PathBuf>,
 }
 
 /// Where a container finds its run's working directory, when it has one.
 pub(crate) const WORK_TARGET: &str = "/hostler/work";
+
+/// Where a container finds the files of its secrets.
+pub(crate) const SECRETS_TARGET: &str = "/run/secrets";
 
 /// Names of devices on the node mean nothing in a container, which sees only its own. That it has none
 /// means something: an image may ask for all, and some engines then give them.
@@ -159,6 +165,7 @@ impl Plan {
             env,
             workdir: spec.workdir.clone().or_else(|| work.as_ref().map(|_| WORK_TARGET.to_owned())),
             work,
+            secrets: None,
             user: spec.user.clone(),
             group: spec.group.clone(),
             limits: spec.limits.clone(),

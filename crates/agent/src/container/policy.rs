@@ -14,7 +14,7 @@ use hostler_model::{Container, Mount};
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use serde::{Deserialize, Serialize};
 
-use super::{Plan, WORK_TARGET};
+use super::{Plan, SECRETS_TARGET, WORK_TARGET};
 
 /// What an agent allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +60,12 @@ pub fn mounts(plan: &Plan) -> Result<Vec<Checked>, String> {
         let identity = look(&source).map_err(|why| format!("{} {why}", source.display()))?;
         let target = WORK_TARGET.to_owned();
         mounts.push(Checked { source, target, is_read_only: false, identity });
+    }
+    if let Some(secrets) = &plan.secrets {
+        let source = secrets.clone();
+        let identity = look(&source).map_err(|why| format!("the run's secrets: {why}"))?;
+        let target = SECRETS_TARGET.to_owned();
+        mounts.push(Checked { source, target, is_read_only: true, identity });
     }
     Ok(mounts)
 }

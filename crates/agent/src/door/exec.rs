@@ -63,6 +63,9 @@ impl Door {
         argv: Vec<String>,
         timeout: Option<Span>,
     ) -> Result<Collected, Refusal> {
+        let run = self.live_run(name).await?;
+        let forms =
+            self.parts.runner.forms(run).await.map_err(|error| Refusal::internal(&error))?;
         let pipe = || pipe::pipe().map_err(|error| Refusal::internal(&error));
         let ((out, mut stdout), (err, mut stderr)) = (pipe()?, pipe()?);
         let theirs =
@@ -73,6 +76,10 @@ impl Door {
             collect(&mut stdout),
             collect(&mut stderr)
         );
+        let (mut stdout, mut stderr) = (stdout, stderr);
+        if let Some(forms) = forms {
+            (stdout, stderr) = (forms.clean(&stdout), forms.clean(&stderr));
+        }
         Ok(Collected { end: end?, stdout, stderr })
     }
 

@@ -11,6 +11,7 @@
 
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hostler_model::{LogPolicy, Timestamp};
@@ -21,6 +22,7 @@ use super::{
     SegmentHeader, Stream, packed_name, segment_name,
 };
 use crate::rundir::{self, RunDir};
+use crate::secrets::{Forms, Scrub};
 use crate::sys;
 
 /// A segment that is older is not written to any more.
@@ -79,6 +81,8 @@ pub struct Writer {
     limits: Limits,
     age_max: Duration,
     buffer: Vec<u8>,
+    /// Takes secrets out of each stream, where there are any.
+    scrubs: Option<Box<[Scrub; 2]>>,
     file: Option<File>,
     /// When the open segment was begun, on the boot clock.
     begun: Duration,
@@ -105,6 +109,7 @@ impl Writer {
             limits: limits.sane(),
             age_max: SEGMENT_AGE_MAX,
             buffer: Vec::new(),
+            scrubs: None,
             file: None,
             begun: Duration::ZERO,
             time: Timestamp::EPOCH,
@@ -116,6 +121,13 @@ impl Writer {
             written: 0,
             untold: 0,
         }
+    }
+
+    /// What is written from now on has none of these secrets in it.
+    #[must_use]
+    pub fn scrubbing(self, forms: Option<Arc<Forms>>) -> Writer {
+        let scrubs = forms.map(|forms| Box::new([Scrub::new(forms.clone()), Scrub::new(forms)]));
+        Writer { scrubs, ..self }
     }
 
     /// The end of what is written.
@@ -138,9 +150,33 @@ impl Writer {
         self.buffer.extend_from_slice(&[0; FRAME_HEADER]);
         let space = rustix::buffer::spare_capacity(&mut self.buffer);
         let length = rustix::io::read(pipe, space)?;
-        if length == 0 {
-            return Ok(0);
+        if self.scrubs.is_some() {
+            self.keep_scrubbed(run, stream, length == 0);
+        } else if length > 0 {
+            self.keep(run, stream, length);
         }
+        Ok(length)
+    }
+
+    /// Writes what is left of the buffer's output without secrets; all of it, at the end of the stream.
+    fn keep_scrubbed(&mut self, run: &RunDir, stream: Stream, is_end: bool) {
+        let Some(scrubs) = &mut self.scrubs else { return };
+        let (scrub, mut clean) = (&mut scrubs[stream.index()], Vec::new());
+        scrub.feed(&self.buffer[FRAME_HEADER.min(self.buffer.len())..], &mut clean);
+        if is_end {
+            scrub.end(&mut clean);
+        }
+        for part in clean.chunks(PAYLOAD_MAX) {
+            self.buffer.clear();
+            self.buffer.extend_from_slice(&[0; FRAME_HEADER]);
+            self.buffer.extend_from_slice(part);
+            self.keep(run, stream, part.len());
+        }
+        self.buffer.clear();
+    }
+
+    /// Writes the buffer, which has room for the header in front of the output.
+    fn keep(&mut self, run: &RunDir, stream: Stream, length: usize) {
         self.report_gap(run);
         let header = FrameHeader { kind: FrameKind::Output(stream), length, time: sys::now() };
         self.buffer[..FRAME_HEADER].copy_from_slice(&header.encode());
@@ -152,7 +188,6 @@ impl Writer {
         if !is_kept {
             self.dropped += length as u64;
         }
-        Ok(length)
     }
 
     /// Counts what was written to disk for the run.
@@ -178,8 +213,12 @@ impl Writer {
         std::mem::take(&mut self.buffer).capacity() > 0
     }
 
-    /// Says what was dropped at the very end, when that is possible by now.
+    /// Writes what was held back, and says what was dropped at the very end, when that is possible by now.
     pub fn finish(&mut self, run: &RunDir) {
+        self.buffer.clear();
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            self.keep_scrubbed(run, stream, true);
+        }
         self.report_gap(run);
     }
 
@@ -320,6 +359,32 @@ mod tests {
         let all = shelf.writer.written;
         assert_eq!(told + shelf.writer.untold(true).unwrap_or(0), all);
         assert!(all > 4_000_000 && all < 4_100_000, "{all}");
+    }
+
+    #[test]
+    fn secrets_are_not_written_whatever_the_pieces() {
+        let mut shelf = Shelf::new(Limits::default());
+        let forms = Forms::of([("db", &b"hunter2!"[..])]).map(Arc::new);
+        shelf.writer = Writer::new(Limits::default()).scrubbing(forms);
+        for part in ["a hun", "ter", "2! b\nhunter", "2? hunt"] {
+            shelf.say(part);
+        }
+        shelf.frame(Stream::Stderr, b"hunter2!");
+        shelf.writer.finish(&shelf.run);
+        let (mut reader, mut text) =
+            (Reader::open(shelf.path(), Start::Beginning, Streams::Both).unwrap(), Vec::new());
+        for item in reader.read(1 << 16).unwrap().items {
+            if let Item::Output(frame) = item {
+                text.extend_from_slice(&frame.bytes);
+            }
+        }
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text, "a [secret:db] b\nhunter2? [secret:db]hunt");
+        assert_eq!(stdout_text(shelf.path()), "a [secret:db] b\nhunter2? hunt");
+        for entry in std::fs::read_dir(shelf.path()).unwrap() {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            assert!(!bytes.windows(8).any(|part| part == b"hunter2!"));
+        }
     }
 
     #[test]

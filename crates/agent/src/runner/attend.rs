@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hostler_base::chain;
-use hostler_model::{Exit, ExitReason, RunId};
+use hostler_model::{Exit, ExitReason, Mode, RunId};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
@@ -21,6 +21,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::containers::Unready;
 use super::files::Furnishing;
+use super::secrets::Entrusting;
 use super::settle::{self, Settled};
 use super::{Ended, RunExited, Shared, StartError, Started};
 use crate::rundir::Request;
@@ -55,13 +56,15 @@ pub struct Attendant {
     is_over: bool,
     /// Something of it may have to be kept: it is said so, or it was found.
     may_leave_files: bool,
+    /// It may have secrets: it is said so, or it was found.
+    may_have_secrets: bool,
     attempts: u32,
     /// Whether the run is entered as ours.
     is_entered: bool,
 }
 
 /// Why there is no shim to attend to.
-enum Unbegun {
+pub(super) enum Unbegun {
     /// Nothing was executed, and nothing will be.
     Over(Exit),
     Failed(StartError),
@@ -173,6 +176,7 @@ impl Attendant {
             unenforced: Vec::new(),
             is_over: false,
             may_leave_files: true,
+            may_have_secrets: true,
             attempts: 0,
             is_entered: true,
         }
@@ -180,8 +184,8 @@ impl Attendant {
 
     /// Starts the run and attends to it until it is over. What the start takes is not kept for as long
     /// as the run lives.
-    pub async fn start(mut self, request: Request) {
-        let begun = Box::pin(self.begin(request)).await;
+    pub async fn start(mut self, request: Request, mode: Mode) {
+        let begun = Box::pin(self.begin(request, mode)).await;
         match &begun {
             Err(Unbegun::Failed(e)) => {
                 self.shared.waits.failed(self.run_id, chain(e).to_string(), sys::now());
@@ -195,9 +199,11 @@ impl Attendant {
         }
     }
 
-    async fn begin(&mut self, request: Request) -> Result<Shim, Unbegun> {
+    async fn begin(&mut self, request: Request, mode: Mode) -> Result<Shim, Unbegun> {
         let container = request.container.clone().map(|plan| (plan, request.hooks.clone()));
         let furnishing = Furnishing::of(&request);
+        let entrusting = Entrusting::of(&request, &mode);
+        self.may_have_secrets = request.secrets.is_some();
         self.may_leave_files = !request.files.outputs.is_empty();
         self.unenforced = container.iter().flat_map(|(plan, _)| plan.unenforced()).collect();
         let prepare = move |with: &Shared| settle::prepare(&with.runs, &with.spares, &request);
@@ -208,6 +214,9 @@ impl Attendant {
         self.shared.count(What::Records, BLOCK);
         if let Some(furnishing) = furnishing {
             Box::pin(self.furnish(furnishing)).await?;
+        }
+        if let Some(entrusting) = entrusting {
+            Box::pin(self.entrust(entrusting)).await?;
         }
         if let Some((plan, hooks)) = container {
             self.ready(&plan, &hooks).await?;
@@ -390,6 +399,9 @@ impl Attendant {
         if std::mem::replace(&mut self.is_over, true) {
             return;
         }
+        if self.may_have_secrets {
+            self.shared.take_back(self.run_id).await;
+        }
         if self.may_leave_files && !Box::pin(self.keep_outputs(&exit)).await {
             return;
         }
@@ -407,7 +419,10 @@ impl Attendant {
 
     /// Says the first thing; when the caller has gone, an end is still reported.
     async fn answer(&mut self, reply: Reply) {
-        if matches!(reply, Reply::NotStarted(_)) {
+        if let Reply::NotStarted(error) = &reply {
+            if self.may_have_secrets && !matches!(error, StartError::AlreadyStarted(_)) {
+                self.shared.take_back(self.run_id).await;
+            }
             self.leave();
         }
         let Some(waiting) = self.reply.take() else {

@@ -31,6 +31,9 @@ pub enum StartError {
     Failed { exit: Exit },
     #[error("{0}; it may be tried again")]
     Refused(String),
+    /// Something that it needs will be there later; it is waited for.
+    #[error("{0}; it waits for that")]
+    Lacking(String),
     #[error(
         "the run's directory cannot be prepared; free space or rights on the data directory are the usual causes"
     )]

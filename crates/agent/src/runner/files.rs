@@ -42,14 +42,19 @@ impl Furnishing {
 
     /// Whom the files go to; nobody else when an account is not known, which the start then says.
     fn owner(&self) -> Option<(Uid, Gid)> {
-        let user = self.user.as_deref().and_then(|name| User::from_name(name).ok().flatten());
-        let group = self.group.as_deref().and_then(|name| Group::from_name(name).ok().flatten());
-        match (user, group) {
-            (None, None) => None,
-            (Some(user), None) => Some((user.uid, user.gid)),
-            (None, Some(group)) => Some((Uid::effective(), group.gid)),
-            (Some(user), Some(group)) => Some((user.uid, group.gid)),
-        }
+        owner_of(self.user.as_deref(), self.group.as_deref())
+    }
+}
+
+/// Whom a run's files go to; nobody else when it names nobody else, or nobody who is known.
+pub(super) fn owner_of(user: Option<&str>, group: Option<&str>) -> Option<(Uid, Gid)> {
+    let user = user.and_then(|name| User::from_name(name).ok().flatten());
+    let group = group.and_then(|name| Group::from_name(name).ok().flatten());
+    match (user, group) {
+        (None, None) => None,
+        (Some(user), None) => Some((user.uid, user.gid)),
+        (None, Some(group)) => Some((Uid::effective(), group.gid)),
+        (Some(user), Some(group)) => Some((user.uid, group.gid)),
     }
 }
 

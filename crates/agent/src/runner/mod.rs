@@ -26,6 +26,7 @@ mod idle;
 mod pool;
 mod recover;
 mod request;
+mod secrets;
 mod settle;
 mod spare;
 mod usage;
@@ -53,6 +54,7 @@ use crate::gpu::Devices;
 use crate::images::Images;
 use crate::output::{Limits, Reader, Start, Streams};
 use crate::rundir::{self, Login, StartedRecord};
+use crate::secrets::Secrets;
 use crate::wire::{Bounds, Command, Greeting, HookTimes, StartOrder};
 use crate::writes::{Tally, What};
 use attend::{Asked, Attendant, Reply};
@@ -193,6 +195,7 @@ struct Shared {
     /// Who owns cores.
     pool: Pool,
     blobs: Blobs,
+    secrets: Arc<Secrets>,
     images: Images,
     /// What runs wait for.
     waits: Waits,
@@ -319,6 +322,7 @@ impl Runner {
             tally: OnceLock::new(),
             devices: OnceLock::new(),
             pool: Pool::new(),
+            secrets: Arc::new(Secrets::new(&config.data_dir, blobs.clone())),
             blobs,
             waits: Waits::default(),
             config,
@@ -364,13 +368,15 @@ impl Runner {
             binding: binding::of(&start.reservation, is_container),
             hooks: HookTimes::of(&start.spec.hooks),
             is_container,
+            has_secrets: !start.spec.secrets.is_empty(),
         };
         shared.know_devices(&start.reservation).await;
         let Entered { attendant, answer } =
             shared.enter(run_id, Some(order)).ok_or(StartError::AlreadyStarted(run_id))?;
         shared.pool.claim(run_id, &start.reservation);
+        let mode = start.spec.mode.clone();
         let request = request(shared, start);
-        shared.tasks.spawn(attendant.start(request));
+        shared.tasks.spawn(attendant.start(request, mode));
         match answer.await {
             Ok(Reply::Running(started)) => {
                 shared.keep_off();

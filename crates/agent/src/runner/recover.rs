@@ -46,6 +46,7 @@ impl Runner {
                 Err(error) => tracing::error!(run = %run_id, %error, "run cannot be examined"),
             }
         }
+        shared.sweep_secrets().await;
         Ok(recovered)
     }
 

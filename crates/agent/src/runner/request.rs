@@ -6,11 +6,12 @@ use std::collections::BTreeMap;
 use hostler_model::{Hooks, Limits, Reservation, Runtime};
 
 use super::{Shared, StartRun};
-use crate::container::Plan;
+use crate::container::{Plan, SECRETS_TARGET};
 use crate::files::Files;
 use crate::gpu::{about_gang, about_gpus};
 use crate::proc::MARKER;
 use crate::rundir::{Login, Request};
+use crate::secrets::{FILES, Given};
 
 pub fn request(shared: &Shared, start: StartRun) -> Request {
     let mut about = start.env;
@@ -24,6 +25,19 @@ pub fn request(shared: &Shared, start: StartRun) -> Request {
         ("HOSTLER_NODE".to_owned(), start.node.to_string()),
         (MARKER.to_owned(), start.run_id.to_string()),
     ]);
+    let secrets = (!start.spec.secrets.is_empty()).then(|| Given {
+        uses: start.spec.secrets.clone(),
+        dir: shared.secrets.vault.dir(start.run_id),
+    });
+    if let Some(dir) =
+        secrets.as_ref().filter(|given| given.has_files()).and_then(|g| g.dir.as_ref())
+    {
+        let place = match start.spec.runtime {
+            Runtime::Container => SECRETS_TARGET.to_owned(),
+            Runtime::Process => dir.join(FILES).to_string_lossy().into_owned(),
+        };
+        about.insert("HOSTLER_SECRETS".to_owned(), place);
+    }
     let base = Request {
         run_id: start.run_id,
         placement_id: Some(start.placement_id),
@@ -39,13 +53,15 @@ pub fn request(shared: &Shared, start: StartRun) -> Request {
         reservation: Reservation::default(),
         login: shared.login.clone(),
         files: Files { inputs: start.spec.inputs.clone(), outputs: start.spec.outputs.clone() },
+        secrets,
         container: None,
     };
     if start.spec.runtime == Runtime::Container {
         let env = BTreeMap::from([(MARKER.to_owned(), start.run_id.to_string())]);
         let (config, data_dir) = (&shared.config.containers, &shared.config.data_dir);
         let container =
-            Plan::of(start.run_id, &start.spec, &start.reservation, about, config, data_dir);
+            Plan::of(start.run_id, &start.spec, &start.reservation, about, config, data_dir)
+                .map(|plan| Plan { secrets: base.secrets.as_ref().and_then(Given::files), ..plan });
         return Request { env, hooks: start.spec.hooks, container, ..base };
     }
     let mut env = start.spec.env.clone();

@@ -24,6 +24,7 @@ use super::program::Program;
 use crate::cgroup::Confinement;
 use crate::container::{Task, VERB};
 use crate::rundir::{self, Beside, Login, Request, RunDir};
+use crate::secrets;
 use crate::sys::{self, Ended};
 use crate::wire::HookKind;
 
@@ -119,7 +120,7 @@ fn prepare(
         (None, None) => {}
     }
 
-    let env = environment(&request, &account.login(&request), extra);
+    let env = environment(&request, &account.login(&request), extra)?;
     Ok(Program {
         address_space: (request.limits.memory)
             .filter(|_| place.confinement.is_memory_by_rlimit)
@@ -186,7 +187,7 @@ fn prepare_keeper(
         argv.push(sys::keep_on_exec(file).map_err(&inherited)?.to_string());
     }
     rustix::process::fchdir(place.run).map_err(failed("the run's directory cannot be entered"))?;
-    let env = environment(request, &request.login, BTreeMap::new());
+    let env = environment(request, &request.login, BTreeMap::new())?;
     Ok(Program { handed_on: command, ..program(&argv, &env)? })
 }
 
@@ -226,12 +227,12 @@ fn c_string(text: impl Into<Vec<u8>>) -> Result<CString, String> {
     CString::new(text).map_err(|_| "arguments and environment cannot contain NUL".to_owned())
 }
 
-/// The later wins: the node's own, the run's, the command's.
+/// The later wins: the node's own, the run's, its secrets, the command's.
 pub fn environment(
     request: &Request,
     login: &Login,
     extra: BTreeMap<String, String>,
-) -> BTreeMap<String, String> {
+) -> Result<BTreeMap<String, String>, String> {
     let defaults = [
         ("PATH", PATH),
         ("LANG", "C.UTF-8"),
@@ -246,8 +247,11 @@ pub fn environment(
         .map(|(key, value)| (key.to_owned(), value.to_owned()))
         .collect();
     env.extend(request.env.clone());
+    if let Some(given) = &request.secrets {
+        env.extend(secrets::variables(given)?);
+    }
     env.extend(extra);
-    env
+    Ok(env)
 }
 
 /// Whom to become: nobody else when both are absent.

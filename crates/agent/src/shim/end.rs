@@ -24,7 +24,7 @@ use super::{Cause, Home, Shim, idle, keeper, link};
 use crate::sys::{self, Children, Ended};
 use crate::wire::{HookKind, kind};
 use crate::writes::BLOCK;
-use crate::{proc, rundir};
+use crate::{proc, rundir, secrets};
 
 /// How long a descendant that holds a pipe may be silent, and go on at most.
 const QUIET: Duration = Duration::from_millis(200);
@@ -67,6 +67,9 @@ impl Shim {
         let is_vanished = outcome.as_ref().is_some_and(|outcome| outcome.is_vanished);
         self.run_post_stop(ended);
         self.output.finish(&self.run);
+        if let Some(dir) = &self.secrets {
+            secrets::remove(dir);
+        }
         let is_in_order = left == 0 && !had_oom_kill && self.is_in_order(ended);
 
         let has_failed = ended.code != Some(0);
@@ -121,6 +124,7 @@ impl Shim {
             && self.listener.is_none()
             && self.order.binding.is_none()
             && !self.order.is_container
+            && !self.order.has_secrets
     }
 
     /// Tells the exit, and is free for another run when there is an agent that can use it.

@@ -25,6 +25,9 @@
 //!
 //! A shim whose run has ended in order may take another one (`idle`).
 //!
+//! Of a run with secrets the shim takes these out of all output, and removes them from memory at the end
+//! (`secrets`).
+//!
 //! A run in a container is the same with another child: not the program but its *keeper*, which starts
 //! the container and stays as long as that does (`keeper`, and the module `container`).
 //!
@@ -46,6 +49,8 @@ mod serve;
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -53,7 +58,8 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use crate::cgroup::{self, Confinement, Group};
 use crate::executor::Seat;
 use crate::output::{Limits, Writer};
-use crate::rundir::{self, RunDir};
+use crate::rundir::{self, Request, RunDir};
+use crate::secrets;
 use crate::sys::{self, Alarm, SingleThreaded, Stack};
 use crate::wire::{self, Greeting, HookKind, Identity, StartOrder, kind};
 use aside::Aside;
@@ -126,6 +132,8 @@ struct Shim {
     /// The other ends, for as long as hooks may need them.
     writers: Option<(OwnedFd, OwnedFd)>,
     output: Writer,
+    /// Where its secrets are, while it runs.
+    secrets: Option<PathBuf>,
     /// When nothing happens for so long, memory is given back.
     rests_after: Option<Duration>,
     asides: Vec<Aside>,
@@ -249,6 +257,7 @@ fn begin(mut home: Home, order: StartOrder, hold: OwnedFd) -> Result<Shim, Refus
     }
     drop(hold);
 
+    let given = Secrets::of(&order, &run).map_err(failed("its secrets cannot be read"))?;
     let confinement = home.confine(&order);
     let born = match give_birth(&mut home, &order, &run, &confinement) {
         Ok(born) => born,
@@ -264,7 +273,8 @@ fn begin(mut home: Home, order: StartOrder, hold: OwnedFd) -> Result<Shim, Refus
     Ok(Shim {
         home,
         order,
-        output: Writer::new(limits),
+        output: Writer::new(limits).scrubbing(given.forms),
+        secrets: given.dir,
         run,
         confinement,
         child: identity.pid,
@@ -292,6 +302,27 @@ fn begin(mut home: Home, order: StartOrder, hold: OwnedFd) -> Result<Shim, Refus
         failure: born.failure,
         farewell: None,
     })
+}
+
+/// What a shim has to know of its run's secrets.
+#[derive(Default)]
+struct Secrets {
+    dir: Option<PathBuf>,
+    /// What is to be taken out of its output.
+    forms: Option<Arc<secrets::Forms>>,
+}
+
+impl Secrets {
+    fn of(order: &StartOrder, run: &RunDir) -> io::Result<Secrets> {
+        if !order.has_secrets {
+            return Ok(Secrets::default());
+        }
+        let request: Option<Request> = run.read_json(rundir::SPEC)?;
+        let dir =
+            request.and_then(|request| request.secrets?.dir).ok_or(io::ErrorKind::NotFound)?;
+        let forms = secrets::forms_of(&dir)?.map(Arc::new);
+        Ok(Secrets { dir: Some(dir), forms })
+    }
 }
 
 fn listen(run: &RunDir) -> io::Result<OwnedFd> {

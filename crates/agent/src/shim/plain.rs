@@ -77,7 +77,7 @@ impl Plain {
         if !is_plain {
             return None;
         }
-        let env = child::environment(&request, &request.login, BTreeMap::new());
+        let env = child::environment(&request, &request.login, BTreeMap::new()).ok()?;
         let workdir = match &request.workdir {
             Some(dir) => Workdir::Named(CString::new(dir.as_str()).ok()?),
             None => {

@@ -3,6 +3,7 @@
 //! The command feels a slow reader through its pipes. When the stream is cancelled everything here is
 //! dropped, and the run's shim kills the command with all it started.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -20,6 +21,7 @@ use super::{End, Failure};
 use crate::door::service_of;
 use crate::output::Stream as Which;
 use crate::runner::{Exec, ExecEnd, ExecError, Runner};
+use crate::secrets::Scrub;
 use crate::supervisor::Supervisor;
 
 const READ_BYTES: usize = 32 * 1024;
@@ -49,6 +51,8 @@ pub(super) async fn send(
         timeout: request.timeout_ms.map(Span::from_millis),
     };
     tracing::info!(%run, program = exec.argv[0], "command is run beside a workload");
+    let forms = runner.forms(run).await.map_err(|error| refused(&error))?;
+    let mut scrub = forms.map(|forms| [Scrub::new(forms.clone()), Scrub::new(forms)]);
     let mut running = std::pin::pin!(runner.exec(run, exec));
     let mut ended: Option<ExecEnd> = None;
     let mut last_words = Box::pin(clock.sleep(Duration::ZERO));
@@ -59,12 +63,14 @@ pub(super) async fn send(
             read = stdout.read(&mut out), if has_out => {
                 let bytes = &out[..read.unwrap_or(0)];
                 has_out = !bytes.is_empty();
-                all(outlet, Which::Stdout, bytes, clock).await
+                let bytes = scrubbed(scrub.as_mut().map(|[out, _]| out), bytes);
+                all(outlet, Which::Stdout, &bytes, clock).await
             }
             read = stderr.read(&mut err), if has_err => {
                 let bytes = &err[..read.unwrap_or(0)];
                 has_err = !bytes.is_empty();
-                all(outlet, Which::Stderr, bytes, clock).await
+                let bytes = scrubbed(scrub.as_mut().map(|[_, err]| err), bytes);
+                all(outlet, Which::Stderr, &bytes, clock).await
             }
             end = &mut running, if ended.is_none() => {
                 ended = Some(end.map_err(|error| refused(&error))?);
@@ -83,6 +89,17 @@ pub(super) async fn send(
         }
         None => End::Sent { is_over: true },
     })
+}
+
+/// Without secrets; nothing more comes after nothing.
+fn scrubbed<'b>(scrub: Option<&mut Scrub>, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+    let Some(scrub) = scrub else { return Cow::Borrowed(bytes) };
+    let mut clean = Vec::new();
+    scrub.feed(bytes, &mut clean);
+    if bytes.is_empty() {
+        scrub.end(&mut clean);
+    }
+    Cow::Owned(clean)
 }
 
 async fn all(outlet: &mut Outlet, which: Which, bytes: &[u8], clock: &Clock) -> Result<(), Gone> {

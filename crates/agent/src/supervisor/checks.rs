@@ -20,12 +20,15 @@ use super::owner::{Done, Owner};
 use crate::health::{Beside, Checker, CheckerHandle, ExecEnd, HealthEvent, Lines, Subject};
 use crate::output::{Item, Start, Stream, Streams};
 use crate::runner::{Exec, Runner};
+use crate::secrets::Forms;
 
 const EVENTS_QUEUED: usize = 64;
 /// How long a command may take that runs because a run is unhealthy.
 const HOOK_TIMEOUT: Duration = Duration::from_secs(60);
 /// The last of what a command printed, kept for people.
 const PRINTED: usize = 500;
+/// The same, before secrets are taken out of it.
+const LOOKED_AT: usize = 256 << 10;
 
 /// The checks of all runs.
 pub(super) struct Checks {
@@ -95,6 +98,7 @@ impl Beside for BesideRun {
         timeout: Duration,
     ) -> BoxFuture<'a, Result<ExecEnd, String>> {
         Box::pin(async move {
+            let forms = self.0.forms(run).await.map_err(|error| error.to_string())?;
             let (stdout, stderr, printed) = printing().map_err(|error| error.to_string())?;
             let millis = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
             let exec = Exec {
@@ -110,7 +114,7 @@ impl Beside for BesideRun {
                 code: end.code,
                 signal: end.signal,
                 is_timed_out: end.is_timed_out,
-                output: last_of(printed),
+                output: last_of(printed, forms.as_ref()),
             })
         })
     }
@@ -122,16 +126,22 @@ fn printing() -> std::io::Result<(OwnedFd, OwnedFd, File)> {
     Ok((file.try_clone()?.into(), file.try_clone()?.into(), file))
 }
 
-fn last_of(mut printed: File) -> String {
+/// Without secrets: these are taken out of far more than is kept, so that none is cut in two.
+fn last_of(mut printed: File, forms: Option<&Arc<Forms>>) -> String {
     let mut bytes = Vec::new();
     let length = printed.metadata().map_or(0, |meta| meta.len());
-    let start = length.saturating_sub(PRINTED as u64);
+    let looked_at = if forms.is_some() { LOOKED_AT } else { PRINTED };
+    let start = length.saturating_sub(looked_at as u64);
     let read =
         printed.seek(std::io::SeekFrom::Start(start)).and_then(|_| printed.read_to_end(&mut bytes));
-    match read {
-        Ok(_) => String::from_utf8_lossy(&bytes).trim().to_owned(),
-        Err(_) => String::new(),
+    if read.is_err() {
+        return String::new();
     }
+    if let Some(forms) = forms {
+        bytes = forms.clean(&bytes);
+        bytes.drain(..bytes.len().saturating_sub(PRINTED));
+    }
+    String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
 /// Lines of runs' output.

@@ -439,7 +439,9 @@ impl Owner {
         let generation = held.assignment.generation;
         // What has to be fetched first may take long to come; such a start hears of the stop at once.
         let spec = &held.assignment.spec;
-        let is_fetched = spec.runtime == Runtime::Container || !spec.inputs.is_empty();
+        let is_fetched = spec.runtime == Runtime::Container
+            || !spec.inputs.is_empty()
+            || !spec.secrets.is_empty();
         let is_too_early = self.starts.is_in_flight(run) && !is_fetched;
         if is_too_early || self.stopping.get(&run) >= Some(&generation) {
             return;

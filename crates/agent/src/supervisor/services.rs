@@ -118,6 +118,7 @@ impl Owner {
         self.services.dependents.remove(&placement);
         self.services.told.remove(&placement);
         self.volatile.forget(placement);
+        self.runner.forget_secrets(placement);
         self.board.put(placement, None);
     }
 

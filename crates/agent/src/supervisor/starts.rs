@@ -87,10 +87,13 @@ impl Starts {
             StartError::AlreadyStarted(_) => Verdict::Examine,
             StartError::ShuttingDown => Verdict::Leave,
             StartError::Failed { .. } => Verdict::GiveUp,
-            StartError::Refused(_) | StartError::Prepare(_) | StartError::ExecutorGone => {
+            StartError::Refused(_)
+            | StartError::Lacking(_)
+            | StartError::Prepare(_)
+            | StartError::ExecutorGone => {
                 let attempts = self.attempts.entry(run).or_default();
                 *attempts += 1;
-                if *attempts >= ATTEMPTS_MAX && !is_for_want_of_space(error) {
+                if *attempts >= ATTEMPTS_MAX && !is_waited_for(error) {
                     self.attempts.remove(&run);
                     return Verdict::GiveUp;
                 }
@@ -109,9 +112,14 @@ impl Starts {
     }
 }
 
-fn is_for_want_of_space(error: &StartError) -> bool {
+/// For want of space, or of something that is not here yet.
+fn is_waited_for(error: &StartError) -> bool {
     let is_full: fn(&io::Error) -> bool = is_disk_full;
-    matches!(error, StartError::Prepare(source) if is_full(source))
+    match error {
+        StartError::Lacking(_) => true,
+        StartError::Prepare(source) => is_full(source),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -153,11 +161,13 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_given_up_but_a_full_disk_is_waited_for() {
+    fn refusals_are_given_up_but_space_and_secrets_are_waited_for() {
         let mut starts = Starts::default();
         let full = || StartError::Prepare(io::Error::from(io::ErrorKind::StorageFull));
+        let lacking = || StartError::Lacking("no server".into());
         for _ in 0..50 {
             assert!(matches!(starts.failed(run(1), &full()), Verdict::TryAgain(_)));
+            assert!(matches!(starts.failed(run(3), &lacking()), Verdict::TryAgain(_)));
         }
         let refused = || StartError::Refused("no".into());
         let verdicts: Vec<_> =

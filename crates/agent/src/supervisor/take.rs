@@ -134,6 +134,13 @@ impl Owner {
             Verdict::TryAgain(delay) => {
                 tracing::warn!(%run, error = %chain(&error), retry_in = ?delay, "start did not succeed");
                 batch.delays.push((run, delay));
+                let held = self.state.by_run(run).filter(|held| held.origin.is_some());
+                if let Some(placement) = held.map(|held| held.placement) {
+                    self.volatile.of(placement).lacking = match error {
+                        StartError::Lacking(why) => Some(why),
+                        _ => None,
+                    };
+                }
                 self.touch(run, batch);
             }
             Verdict::GiveUp => {
@@ -156,6 +163,7 @@ impl Owner {
         if held.origin.is_some() {
             let vitals = self.volatile.of(placement);
             vitals.unenforced.clone_from(&started.unenforced);
+            vitals.lacking = None;
             vitals.memory_warning = None;
         }
         if self.disowned.contains(&run) {

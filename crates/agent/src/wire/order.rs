@@ -20,6 +20,8 @@ pub struct StartOrder {
     pub hooks: HookTimes,
     /// What is started is the keeper of a container.
     pub is_container: bool,
+    /// What it prints has to be scrubbed of secrets, which its record says where to find.
+    pub has_secrets: bool,
 }
 
 /// The limits that are kept by cgroups. Zero is none.
@@ -173,7 +175,7 @@ impl StartOrder {
             bounds.cpu_weight,
             bounds.pids,
             bounds.io_weight,
-            self.is_container.into(),
+            u64::from(self.is_container) | u64::from(self.has_secrets) << 1,
             pre_start,
             post_start,
             pre_stop,
@@ -214,7 +216,8 @@ impl StartOrder {
             },
             binding: Binding::of_words(rest)?,
             hooks: HookTimes([pre_start, post_start, pre_stop, post_stop]),
-            is_container: words[11] != 0,
+            is_container: words[11] & 1 != 0,
+            has_secrets: words[11] & 2 != 0,
         })
     }
 }
@@ -270,6 +273,7 @@ mod tests {
             binding: Binding::new(&"0,63-65,1023".parse().unwrap(), Some(0)),
             hooks: HookTimes::of(&hooks),
             is_container: true,
+            has_secrets: true,
         };
         assert_eq!(StartOrder::decode(&order.encode()), Some(order));
         assert_eq!(StartOrder::decode(&[0; 3]), None);

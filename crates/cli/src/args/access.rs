@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use hostler_api::user::GlobalRole;
-use hostler_model::{Bytes, Cores, Name, Role, Span};
+use hostler_model::{Bytes, Cores, Name, Network, Role, RoleName, Span};
 
 use super::{Limit, LimitArgs, labels_of};
 
@@ -32,26 +32,30 @@ pub enum ProjectCommand {
     /// List who holds a role in a project
     #[command(after_help = "Examples:\n  hostler project members lab")]
     Members(MembersArgs),
-    /// Give a user a role in a project
-    #[command(after_help = "Examples:\n  hostler project grant lab ada operator")]
+    /// Give a user or a group a role in a project
+    #[command(
+        after_help = "Examples:\n  hostler project grant lab ada operator\n  hostler project grant lab group:ops deployer"
+    )]
     Grant {
         /// Name or id of the project
         #[arg(value_name = "PROJECT")]
         in_project: String,
-        /// Name or id of the user
+        /// Name or id of the user, or group: and the name of a group
         #[arg(value_name = "USER")]
         user: String,
-        /// Role, each including those before it
-        #[arg(value_name = "ROLE", value_parser = labels_of!(Role))]
-        role: Role,
+        /// viewer, user, operator or admin, each including those before it; or a role of your own
+        #[arg(value_name = "ROLE")]
+        role: RoleName,
     },
-    /// Take a user's role in a project away
-    #[command(after_help = "Examples:\n  hostler project revoke lab ada")]
+    /// Take a user's or a group's role in a project away
+    #[command(
+        after_help = "Examples:\n  hostler project revoke lab ada\n  hostler project revoke lab group:ops"
+    )]
     Revoke {
         /// Name or id of the project
         #[arg(value_name = "PROJECT")]
         in_project: String,
-        /// Name or id of the user
+        /// Name or id of the user, or group: and the name of a group
         #[arg(value_name = "USER")]
         user: String,
     },
@@ -136,6 +140,19 @@ pub enum UserCommand {
         after_help = "Examples:\n  hostler user create ada\n  hostler user create ada --role operator --password-stdin < password\n  hostler user create ci --service"
     )]
     Create(UserCreateArgs),
+    /// Invite somebody: makes a link with which they make an account of their own
+    #[command(
+        after_help = "Examples:\n  hostler user invite --role user\n  hostler user invite --role operator --only-project lab --name ada --email ada@example.org\n  hostler user invite --role viewer --ttl 1h -q\n\nThe link works once. It is opened in a browser, or given to `hostler login --invitation`. Nothing is\nsent anywhere: hand it over yourself. Nobody invites to a role that they do not hold."
+    )]
+    Invite(super::UserInviteArgs),
+    /// Make a link with which a user sets a new password
+    #[command(
+        after_help = "Examples:\n  hostler user reset ada\n  hostler user reset ada --ttl 15m\n\nThe link works once. The old password goes on until the link is used; then every session ends. A\nsecond factor stays; `hostler user totp-reset` takes it off."
+    )]
+    Reset(super::UserResetArgs),
+    /// Take the second factor off users who lost their device and their recovery codes
+    #[command(after_help = "Examples:\n  hostler user totp-reset ada")]
+    TotpReset(UserRefs),
     /// List users and service accounts
     #[command(visible_alias = "list", after_help = "Examples:\n  hostler user ls")]
     Ls(LimitArgs),
@@ -158,16 +175,17 @@ pub enum UserCommand {
         after_help = "Examples:\n  hostler user passwd\n  hostler user passwd ada --password-stdin < password"
     )]
     Passwd(UserPasswdArgs),
-    /// Set a user's role on the whole installation
+    /// Set a user's or a group's role on the whole installation
     #[command(
-        after_help = "Examples:\n  hostler user role ada operator\n  hostler user role ada none"
+        after_help = "Examples:\n  hostler user role ada operator\n  hostler user role ada none\n  hostler user role group:ops viewer"
     )]
     Role {
-        /// Name or id of the user
+        /// Name or id of the user, or group: and the name of a group
         #[arg(value_name = "USER")]
         user: String,
-        /// Role, each including those before it; `none` takes it away
-        #[arg(value_name = "ROLE", value_parser = labels_of!(GlobalRole))]
+        /// viewer, user, operator or admin, each including those before it; or a role of your own;
+        /// `none` takes it away
+        #[arg(value_name = "ROLE")]
         role: GlobalRole,
     },
     /// Remove users with their tokens, sessions and roles
@@ -192,8 +210,8 @@ pub struct UserCreateArgs {
     #[arg(long, conflicts_with = "password_stdin")]
     pub service: bool,
     /// Role on the whole installation
-    #[arg(long, value_name = "ROLE", value_parser = labels_of!(Role))]
-    pub role: Option<Role>,
+    #[arg(long, value_name = "ROLE")]
+    pub role: Option<RoleName>,
     #[command(flatten)]
     pub password: PasswordArgs,
 }
@@ -220,7 +238,7 @@ pub struct UserRefs {
 pub enum TokenCommand {
     /// Create a token; prints its secret, this once
     #[command(
-        after_help = "Examples:\n  hostler token create laptop --role user\n  hostler token create deploy --user ci --role user --only-project lab --ttl 30d\n  HOSTLER_TOKEN=$(hostler token create tmp --role viewer --ttl 1h) some-tool"
+        after_help = "Examples:\n  hostler token create laptop --role user\n  hostler token create deploy --user ci --role user --only-project lab --ttl 30d\n  hostler token create robot --only-project lab,field --can task.submit,task.read --from 10.0.0.0/8\n  HOSTLER_TOKEN=$(hostler token create tmp --role viewer --ttl 1h) some-tool"
     )]
     Create(TokenCreateArgs),
     /// List tokens
@@ -246,15 +264,21 @@ pub struct TokenCreateArgs {
     /// Name of the token
     #[arg(value_name = "NAME")]
     pub name: Name,
-    /// The token can never do more than this role
-    #[arg(long, value_name = "ROLE", value_parser = labels_of!(Role))]
-    pub role: Role,
+    /// The token can never do more than this role; may be left out with --can
+    #[arg(long, value_name = "ROLE", value_parser = labels_of!(Role), required_unless_present = "can")]
+    pub role: Option<Role>,
     /// For whom; yourself when absent
     #[arg(long, value_name = "USER")]
     pub user: Option<String>,
-    /// The token works in this project only
-    #[arg(long, value_name = "PROJECT")]
-    pub only_project: Option<String>,
+    /// The token works in these projects only
+    #[arg(long, value_name = "PROJECT,..", value_delimiter = ',')]
+    pub only_project: Vec<String>,
+    /// The token is for these permissions only, such as task.submit, or task.* for all of tasks
+    #[arg(long, value_name = "PERMISSION,..", value_delimiter = ',')]
+    pub can: Vec<String>,
+    /// The token works from these addresses only, such as 10.0.0.0/8
+    #[arg(long, value_name = "RANGE,..", value_delimiter = ',')]
+    pub from: Vec<Network>,
     /// How long it is valid; 90d when absent
     #[arg(long, value_name = "DURATION")]
     pub ttl: Option<Span>,

@@ -62,6 +62,7 @@ pub enum ServerCommand {
         after_help = "Examples:\n  hostler server migrate\n  hostler server migrate --database postgres://hostler@db/hostler"
     )]
     Migrate(ServerMigrateArgs),
+    Rekey(ServerRekeyArgs),
     Install(ServerInstallArgs),
     Uninstall(ServerUninstallArgs),
     /// List the servers of the control plane
@@ -80,6 +81,23 @@ pub struct ServerRunArgs {
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct ServerMigrateArgs {
+    #[command(flatten)]
+    pub options: ServerOptions,
+}
+
+/// Replace the master key in its file with a new one; the old one goes to a file beside it
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = "\
+Examples:
+  hostler server rekey
+  hostler server rekey --config /etc/hostler/hostler.toml
+
+Nothing in the database is touched. Afterwards:
+  1. copy both files to every other server, and keep a copy elsewhere
+  2. restart every server: from then on new values are sealed with the new key
+  3. hostler secret rewrap: the rest is sealed with it too
+  4. remove the file with the former keys, when rewrap says that nothing is left")]
+pub struct ServerRekeyArgs {
     #[command(flatten)]
     pub options: ServerOptions,
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod agent;
+mod audit;
 mod files;
 mod grammar;
 mod host;
@@ -9,8 +10,11 @@ mod image;
 mod import;
 mod install;
 mod node;
+mod people;
 mod queue;
 mod record;
+mod role;
+mod secret;
 mod session;
 mod spec;
 mod system;
@@ -27,10 +31,15 @@ pub use agent::{
     AgentJoinArgs, AgentLogsArgs, AgentNextArgs, AgentRunArgs, AgentShutdownArgs, AgentUpArgs,
     AgentValidateArgs, AgentWorkload, AgentWorkloads, LocalCommand, When,
 };
+pub use audit::{
+    AuditAnchorsArgs, AuditCommand, AuditExportArgs, AuditListArgs, AuditSearchArgs,
+    AuditVerifyArgs,
+};
 pub use files::{BlobCommand, FileArgs, LocalInput, TaskDownloadArgs, outputs_as_kept};
 pub use grammar::Limit;
 pub use host::{
-    LogArgs, ServerArgs, ServerCommand, ServerMigrateArgs, ServerOptions, ServerRunArgs, UpArgs,
+    LogArgs, ServerArgs, ServerCommand, ServerMigrateArgs, ServerOptions, ServerRekeyArgs,
+    ServerRunArgs, UpArgs,
 };
 pub use image::{
     ContainerCommand, ContainerCommitArgs, ContainerExportArgs, ImageArg, ImageCommand,
@@ -46,13 +55,26 @@ pub use node::{
     CordonArgs, DrainArgs, JoinTokenCommand, JoinTokenCreateArgs, LabelArgs, NodeCommand,
     NodeListArgs, NodeRef, NodeRefs, NodeUsageArgs,
 };
+pub use people::{
+    InvitationCommand, InvitationRefs, InvitationScope, SessionCommand, SessionListArgs,
+    SessionRemoveArgs, TotpCommand, TotpConfirmArgs, TotpDisableArgs, TotpEnrolArgs,
+    UserInviteArgs, UserResetArgs,
+};
 pub use queue::{
     AccountArgs, ArrayCommand, ArrayKillArgs, ArrayLogsArgs, ArrayRef, ArrayTasksArgs,
     ArrayWaitArgs,
 };
 pub use record::{
-    AuditCommand, AuditListArgs, EventCommand, EventFilterArgs, EventListArgs, OperationCommand,
-    OperationListArgs, OperationWaitArgs,
+    EventCommand, EventFilterArgs, EventListArgs, OperationCommand, OperationListArgs,
+    OperationWaitArgs,
+};
+pub use role::{
+    AuthAskArgs, AuthCommand, GroupCommand, GroupCreateArgs, GroupMembersArgs, RoleCommand,
+    RoleCreateArgs, RoleEditArgs,
+};
+pub use secret::{
+    SecretArg, SecretCommand, SecretListArgs, SecretRotateArgs, SecretSetArgs, SecretUseArgs,
+    SecretValueArgs,
 };
 pub use session::{ContextCommand, LoginArgs};
 pub use spec::{ContainerArgs, PlacementArgs, QueueRuleArgs, ResourceArgs, SpecArgs};
@@ -213,6 +235,9 @@ pub enum Command {
     /// Content of a project: files that tasks find, and files that they left
     #[command(subcommand)]
     Blob(BlobCommand),
+    /// Secrets: values that workloads are given when they start
+    #[command(subcommand)]
+    Secret(SecretCommand),
     /// Operations: long changes that can be watched and cancelled
     #[command(subcommand)]
     Operation(OperationCommand),
@@ -230,9 +255,21 @@ pub enum Command {
     /// Users and service accounts
     #[command(subcommand)]
     User(UserCommand),
+    /// Groups: named sets of users that roles can be given to
+    #[command(subcommand)]
+    Group(GroupCommand),
+    /// Roles: what somebody may do
+    #[command(subcommand)]
+    Role(RoleCommand),
+    /// Invitations, by which people come to have an account
+    #[command(subcommand)]
+    Invitation(InvitationCommand),
     /// API tokens
     #[command(subcommand)]
     Token(TokenCommand),
+    /// Who may do what, and why; and your second factor
+    #[command(subcommand)]
+    Auth(AuthCommand),
     /// The audit trail: who changed what
     #[command(subcommand)]
     Audit(AuditCommand),
@@ -244,6 +281,9 @@ pub enum Command {
     /// Show who you are and what you may do
     #[command(after_help = "Examples:\n  hostler whoami\n  hostler whoami -o json")]
     Whoami,
+    /// Sessions: browsers that are logged in
+    #[command(subcommand)]
+    Session(SessionCommand),
     /// Contexts: the servers this machine knows
     #[command(subcommand)]
     Context(ContextCommand),

@@ -1,4 +1,4 @@
-//! Operations, events, audit.
+//! Operations, events.
 
 use clap::{Args, Subcommand};
 use hostler_model::{EventKind, ObjectKind, OperationState, Span};
@@ -90,34 +90,6 @@ pub struct EventFilterArgs {
 pub struct EventListArgs {
     #[command(flatten)]
     pub filter: EventFilterArgs,
-    /// At most this many; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 100)]
-    pub limit: usize,
-}
-
-#[derive(Clone, Debug, Subcommand)]
-pub enum AuditCommand {
-    /// List audit entries, newest first
-    #[command(
-        visible_alias = "list",
-        after_help = "Examples:\n  hostler audit ls\n  hostler audit ls --actor ada --action node.cordon -o wide"
-    )]
-    Ls(AuditListArgs),
-    /// Recompute the whole chain of audit entries
-    #[command(
-        after_help = "Examples:\n  hostler audit verify\n\nExits with 4 when an entry does not fit."
-    )]
-    Verify,
-}
-
-#[derive(Args, Clone, Debug)]
-pub struct AuditListArgs {
-    /// Only entries of this actor
-    #[arg(long, value_name = "NAME")]
-    pub actor: Option<String>,
-    /// Only this action, such as task.create
-    #[arg(long, value_name = "ACTION")]
-    pub action: Option<String>,
     /// At most this many; 0 for all
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub limit: usize,

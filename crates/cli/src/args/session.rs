@@ -10,9 +10,13 @@ Examples:
   hostler login https://control:7443
   hostler login https://control:7443 --name ada --fingerprint sha256:.. --password-stdin < password
   hostler login https://127.0.0.1:7443 --setup CODE --name admin
+  hostler login --invitation 'https://control:7443/#invitation=..' --name ada
+  hostler login --reset 'https://control:7443/#reset=..'
 
 The first contact shows the fingerprint of the server's authority; compare it with the one
 the server printed at its start. Afterwards only servers of that authority are spoken to.
+The links of --invitation and --reset carry that fingerprint with them. Where a second factor is on,
+its code is asked for; with --password-stdin it stands on the second line.
 --context gives the context a name; the host's otherwise.")]
 pub struct LoginArgs {
     /// Address of the server; the current context's when absent
@@ -27,6 +31,12 @@ pub struct LoginArgs {
     /// Create the first admin with the code that the first start printed
     #[arg(long, value_name = "CODE", conflicts_with = "token_stdin")]
     pub setup: Option<String>,
+    /// Make an account with an invitation: its link
+    #[arg(long, value_name = "LINK", conflicts_with_all = ["setup", "token_stdin", "url"])]
+    pub invitation: Option<String>,
+    /// Set a new password with the link that an admin made
+    #[arg(long, value_name = "LINK", conflicts_with_all = ["setup", "token_stdin", "url", "invitation"])]
+    pub reset: Option<String>,
     /// Read the password from stdin instead of asking
     #[arg(long)]
     pub password_stdin: bool,

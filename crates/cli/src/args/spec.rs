@@ -9,9 +9,9 @@ use hostler_model::{
     PullPolicy, RetryOn, Span, StopSignal, Strategy, Target, Timestamp,
 };
 
-use super::FileArgs;
 use super::grammar::{after, gpus, moment, mount, numa};
 use super::labels_of;
+use super::{FileArgs, SecretUseArgs};
 
 /// What a task is, by flags, by a file, or both; flags win.
 #[derive(Args, Clone, Debug, Default)]
@@ -63,6 +63,8 @@ pub struct SpecArgs {
     pub container: ContainerArgs,
     #[command(flatten)]
     pub files: FileArgs,
+    #[command(flatten)]
+    pub secrets: SecretUseArgs,
 }
 
 /// What it reserves and what it may use.

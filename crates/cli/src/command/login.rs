@@ -2,17 +2,23 @@
 //!
 //! The order matters: the authority is pinned before anything secret is sent. What was pinned for the
 //! same address before must still be there; a changed authority is refused unless its fingerprint is
-//! given.
+//! given. A link that was handed out carries the fingerprint of its authority: it is as good as one
+//! that was typed, but never replaces one that was pinned.
 
 use std::time::Duration;
 
+use hostler_api::invitation::{
+    InvitationAccept, InvitationAcceptBody, InvitationOfferView, InvitationShow,
+    InvitationShowBody, PasswordResetUse, PasswordResetUseBody,
+};
 use hostler_api::session::{
-    Login, LoginBody, LoginKind, Logout, Setup, SetupBody, Whoami, WhoamiView,
+    Login, LoginBody, LoginKind, LoginView, Logout, Setup, SetupBody, Whoami, WhoamiView,
 };
 use hostler_client::{Client, ClientConfig, Presented, probe};
-use hostler_model::{Code, DEFAULT_PROJECT, Name};
-use hostler_trust::SecretString;
+use hostler_model::{Code, DEFAULT_PROJECT, Name, PermissionSet, Role, SecondFactorState};
+use hostler_trust::{Link, SecretString, TokenKind};
 
+use super::second_factor::asked;
 use super::user::{new_password, password};
 use super::{Cx, DONE, NONE};
 use crate::args::LoginArgs;
@@ -26,8 +32,13 @@ pub async fn login(cx: &Cx, args: LoginArgs) -> Outcome {
     let config = config::load(&cx.environment)?;
     let asked = given(&cx.globals.context).or(config.current.as_deref());
     let known = asked.and_then(|name| config.contexts.get(name));
-    let Some(address) =
-        args.url.as_deref().or(given(&cx.globals.address)).or(known.map(|c| c.address.as_str()))
+    let handed = Handed::of(&args)?;
+    let Some(address) = handed
+        .as_ref()
+        .map(|handed| handed.link().address.as_str())
+        .or(args.url.as_deref())
+        .or(given(&cx.globals.address))
+        .or(known.map(|c| c.address.as_str()))
     else {
         return Err(Failure::usage(
             "which server?",
@@ -35,9 +46,9 @@ pub async fn login(cx: &Cx, args: LoginArgs) -> Outcome {
         ));
     };
     let presented = probe(address, cx.now(), Duration::from_secs(10)).await?;
-    trust(cx, &args, &config, &presented)?;
+    trust(cx, &args, handed.as_ref(), &config, &presented)?;
 
-    let token = token(cx, &args, &presented).await?;
+    let token = token(cx, &args, handed.as_ref(), &presented).await?;
     let mut with_token = ClientConfig::new(&presented.address, &presented.ca_pem);
     with_token.token = Some(token.clone());
     let me = Client::new(with_token)?.call::<Whoami>(&NONE, &NONE, &NONE).await?;
@@ -65,6 +76,36 @@ pub async fn login(cx: &Cx, args: LoginArgs) -> Outcome {
     Ok(DONE)
 }
 
+/// A link that an admin made.
+enum Handed {
+    Invitation(Link),
+    Reset(Link),
+}
+
+impl Handed {
+    fn of(args: &LoginArgs) -> Result<Option<Handed>, Failure> {
+        let read = |text: &str, kind| {
+            Link::parse(text, kind).map_err(|error| {
+                Failure::usage(
+                    hostler_base::chain(&error).to_string(),
+                    "quote the link: it has a `#`",
+                )
+            })
+        };
+        match (&args.invitation, &args.reset) {
+            (Some(text), _) => Ok(Some(Handed::Invitation(read(text, TokenKind::Invitation)?))),
+            (None, Some(text)) => Ok(Some(Handed::Reset(read(text, TokenKind::Reset)?))),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn link(&self) -> &Link {
+        match self {
+            Handed::Invitation(link) | Handed::Reset(link) => link,
+        }
+    }
+}
+
 /// The context that has this address already, or a new one named after the host.
 fn context_name(config: &config::Config, address: &str) -> String {
     let known = config.contexts.iter().find(|(_, context)| context.address == address);
@@ -90,12 +131,25 @@ fn context_name(config: &config::Config, address: &str) -> String {
 fn trust(
     cx: &Cx,
     args: &LoginArgs,
+    handed: Option<&Handed>,
     config: &config::Config,
     presented: &Presented,
 ) -> Result<(), Failure> {
     let shown = presented.fingerprint.to_string();
     let pinned = config.contexts.values().find(|context| context.address == presented.address);
-    match (&args.fingerprint, pinned) {
+    let of_link = handed.map(|handed| handed.link().authority);
+    if let Some(expected) = of_link.filter(|expected| *expected != presented.fingerprint) {
+        return Err(Failure::told(
+            exit::Code::Denied,
+            format!(
+                "the authority of {} is {shown}, not {expected} as the link says",
+                presented.address
+            ),
+            "ask who gave you the link; somebody may be in between",
+        ));
+    }
+    let expected = args.fingerprint.or(of_link.filter(|_| pinned.is_none()));
+    match (&expected, pinned) {
         (Some(expected), _) if *expected == presented.fingerprint => Ok(()),
         (Some(expected), _) => Err(Failure::told(
             exit::Code::Denied,
@@ -141,26 +195,23 @@ fn trust(
     }
 }
 
-async fn token(cx: &Cx, args: &LoginArgs, presented: &Presented) -> Result<SecretString, Failure> {
+async fn token(
+    cx: &Cx,
+    args: &LoginArgs,
+    handed: Option<&Handed>,
+    presented: &Presented,
+) -> Result<SecretString, Failure> {
     if args.token_stdin {
         return Ok(SecretString::new(cx.ui.input_line()?.trim()));
     }
     let client = Client::new(ClientConfig::new(&presented.address, &presented.ca_pem))?;
-    let name = match &args.name {
-        Some(name) => name.clone(),
-        None if cx.ui.may_ask() => cx.ui.ask("Name: ")?,
-        None => {
-            return Err(Failure::usage(
-                "a name is needed, and nobody can be asked",
-                "give it with --name",
-            ));
-        }
-    };
-    let view = match &args.setup {
-        Some(code) => {
+    let view = match (handed, &args.setup) {
+        (Some(Handed::Invitation(link)), _) => accept(cx, args, &client, link).await?,
+        (Some(Handed::Reset(link)), _) => reset(cx, args, &client, link).await?,
+        (None, Some(code)) => {
+            let name = name(cx, args)?;
             let password = new_password(cx, &format!("Password for {name}"), args.password_stdin)?;
-            let name: Name =
-                name.parse().map_err(|error| Failure::usage(format!("{error}"), ""))?;
+            let name = parsed(&name)?;
             let body = SetupBody {
                 code: code.clone(),
                 name,
@@ -169,11 +220,10 @@ async fn token(cx: &Cx, args: &LoginArgs, presented: &Presented) -> Result<Secre
             };
             client.call::<Setup>(&NONE, &NONE, &body).await?
         }
-        None => {
+        (None, None) => {
+            let name = name(cx, args)?;
             let password = password(cx, &format!("Password for {name}"), args.password_stdin)?;
-            let body =
-                LoginBody { name, password: password.expose().to_owned(), kind: LoginKind::Token };
-            client.call::<Login>(&NONE, &NONE, &body).await?
+            enter(cx, args, &client, name, &password).await?
         }
     };
     view.token.map(SecretString::new).ok_or_else(|| {
@@ -183,6 +233,94 @@ async fn token(cx: &Cx, args: &LoginArgs, presented: &Presented) -> Result<Secre
             "`hostler version` shows whether the versions fit",
         )
     })
+}
+
+fn name(cx: &Cx, args: &LoginArgs) -> Result<String, Failure> {
+    match &args.name {
+        Some(name) => Ok(name.clone()),
+        None if cx.ui.may_ask() => cx.ui.ask("Name: "),
+        None => {
+            Err(Failure::usage("a name is needed, and nobody can be asked", "give it with --name"))
+        }
+    }
+}
+
+fn parsed(name: &str) -> Result<Name, Failure> {
+    name.parse().map_err(|error| Failure::usage(format!("{error}"), ""))
+}
+
+/// Logs in, with a code where one is needed.
+async fn enter(
+    cx: &Cx,
+    args: &LoginArgs,
+    client: &Client,
+    name: String,
+    password: &SecretString,
+) -> Result<LoginView, Failure> {
+    let password = password.expose().to_owned();
+    let mut body = LoginBody { name, password, code: None, kind: LoginKind::Token };
+    let needed = match client.call::<Login>(&NONE, &NONE, &body).await {
+        Err(error) if error.is(Code::SecondFactorRequired) => error,
+        answer => return Ok(answer?),
+    };
+    let code =
+        if args.password_stdin { SecretString::new(cx.ui.input_line()?) } else { asked(cx)? };
+    if code.expose().trim().is_empty() {
+        return Err(needed.into());
+    }
+    body.code = Some(code.expose().to_owned());
+    Ok(client.call::<Login>(&NONE, &NONE, &body).await?)
+}
+
+/// Makes an account with an invitation.
+async fn accept(
+    cx: &Cx,
+    args: &LoginArgs,
+    client: &Client,
+    link: &Link,
+) -> Result<LoginView, Failure> {
+    let invitation = link.token.expose().to_owned();
+    let body = InvitationShowBody { invitation: invitation.clone() };
+    let offer = client.call::<InvitationShow>(&NONE, &NONE, &body).await?;
+    cx.ui.say(&offered(&offer));
+    let name = match (&args.name, offer.name) {
+        (Some(given), _) => parsed(given)?,
+        (None, Some(bound)) => bound,
+        (None, None) => parsed(&name(cx, args)?)?,
+    };
+    let password = new_password(cx, &format!("Password for {name}"), args.password_stdin)?;
+    let body = InvitationAcceptBody {
+        invitation,
+        name: Some(name),
+        password: password.expose().to_owned(),
+        kind: LoginKind::Token,
+    };
+    Ok(client.call::<InvitationAccept>(&NONE, &NONE, &body).await?)
+}
+
+fn offered(offer: &InvitationOfferView) -> String {
+    let place = offer.project.as_ref().map_or_else(
+        || "on the whole installation".to_owned(),
+        |project| format!("in project {project}"),
+    );
+    format!("{} invites you to be {} {place}", offer.created_by, offer.role)
+}
+
+/// Sets a new password with a link, and logs in with it.
+async fn reset(
+    cx: &Cx,
+    args: &LoginArgs,
+    client: &Client,
+    link: &Link,
+) -> Result<LoginView, Failure> {
+    let password = new_password(cx, "New password", args.password_stdin)?;
+    let body = PasswordResetUseBody {
+        reset: link.token.expose().to_owned(),
+        password: password.expose().to_owned(),
+    };
+    let used = client.call::<PasswordResetUse>(&NONE, &NONE, &body).await?;
+    cx.ui.say(&format!("the password of {} is set, and its sessions have ended", used.user));
+    enter(cx, args, client, used.user.to_string(), &password).await
 }
 
 pub async fn logout(cx: &Cx) -> Outcome {
@@ -222,18 +360,37 @@ pub async fn whoami(cx: &Cx) -> Outcome {
 
 fn describe(me: &WhoamiView, address: &str) -> String {
     let mut text = output::Description::default();
-    let everywhere = me.role.map_or("none on the whole installation".to_owned(), |role| {
-        format!("{role} on the whole installation")
-    });
+    let everywhere = format!("{} on the whole installation", standing(me.role, me.permissions));
     text.pair("Name", me.name.to_string())
         .pair("Kind", me.kind.to_string())
         .pair("Id", me.id.to_string())
         .pair("Server", address.to_owned())
-        .pair("Role", everywhere);
+        .pair("Role", everywhere)
+        .pair("Second factor", second_factor(me.second_factor));
     for project in &me.projects {
-        text.pair(&format!("In project {}", project.project), project.role.to_string());
+        let standing = standing(project.role, project.permissions);
+        text.pair(&format!("In project {}", project.project), standing);
     }
     text.render()
+}
+
+/// The role that is held, or what is held instead of one.
+fn standing(role: Option<Role>, permissions: PermissionSet) -> String {
+    match role {
+        Some(role) => role.to_string(),
+        None if permissions.is_empty() => "none".to_owned(),
+        None => permissions.words(),
+    }
+}
+
+fn second_factor(state: SecondFactorState) -> Option<String> {
+    match state {
+        SecondFactorState::Off => None,
+        SecondFactorState::On => Some("on".to_owned()),
+        SecondFactorState::Required => {
+            Some("required, and missing: `hostler auth totp enrol`".to_owned())
+        }
+    }
 }
 
 #[cfg(test)]

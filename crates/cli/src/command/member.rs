@@ -2,7 +2,7 @@
 
 use hostler_api::PageQuery;
 use hostler_api::user::{MemberList, MemberPath, MemberRemove, MemberSet, MemberSetBody};
-use hostler_model::Role;
+use hostler_model::RoleName;
 
 use super::{Cx, DONE, Link, NONE, PAGE, bare, project};
 use crate::failure::Outcome;
@@ -16,7 +16,7 @@ pub async fn ls(cx: &Cx, link: &Link, project: &str, limit: Option<usize>) -> Ou
     cx.list::<MemberList, _>(link, &project::path(project), &query, limit).await
 }
 
-pub async fn grant(cx: &Cx, link: &Link, project: &str, user: &str, role: Role) -> Outcome {
+pub async fn grant(cx: &Cx, link: &Link, project: &str, user: &str, role: RoleName) -> Outcome {
     let path = path(project, user);
     let member = link.client.call::<MemberSet>(&path, &NONE, &MemberSetBody { role }).await?;
     cx.changed(&member, &format!("is {} in project {}", member.role, path.project))

@@ -2,12 +2,16 @@
 //! server, prints, and gives an exit code or a [`Failure`].
 
 mod array;
+mod audit;
+mod auth;
 mod context;
 mod doctor;
 mod explain;
 mod files;
+mod group;
 mod image;
 mod import;
+mod invitation;
 mod login;
 mod logs;
 mod member;
@@ -17,7 +21,11 @@ mod progress;
 mod project;
 mod queue;
 mod record;
+mod role;
 mod run;
+mod second_factor;
+mod secret;
+mod session;
 mod spec;
 mod spec_flags;
 mod spec_text;
@@ -143,16 +151,22 @@ pub async fn perform(cx: &Cx, command: Command) -> Outcome {
         Command::Image(command) => Box::pin(image::images(cx, command)).await,
         Command::Container(command) => image::containers(cx, command).await,
         Command::Blob(command) => files::blobs(cx, command).await,
+        Command::Secret(command) => Box::pin(secret::perform(cx, command)).await,
         Command::Operation(command) => operation::perform(cx, command).await,
         Command::Event(command) => record::events(cx, command).await,
         Command::Import(command) => import::perform(cx, command),
         Command::Project(command) => project::perform(cx, command).await,
         Command::User(command) => user::perform(cx, command).await,
+        Command::Group(command) => group::perform(cx, command).await,
+        Command::Role(command) => role::perform(cx, command).await,
+        Command::Invitation(command) => invitation::perform(cx, command).await,
         Command::Token(command) => token::perform(cx, command).await,
-        Command::Audit(command) => record::audit(cx, command).await,
+        Command::Auth(command) => auth::perform(cx, command).await,
+        Command::Audit(command) => Box::pin(audit::perform(cx, command)).await,
         Command::Login(args) => login::login(cx, args).await,
         Command::Logout => login::logout(cx).await,
         Command::Whoami => login::whoami(cx).await,
+        Command::Session(command) => session::perform(cx, command).await,
         Command::Context(command) => context::perform(cx, command),
         Command::Doctor => doctor::doctor(cx).await,
         Command::Debug(command) => system::debug(cx, command).await,

@@ -1,12 +1,10 @@
-//! Events and the audit trail.
+//! Events.
 
-use hostler_api::record::{AuditList, AuditListQuery, AuditVerify, EventList, EventListQuery};
+use hostler_api::record::{EventList, EventListQuery};
 
-use super::{Cx, DONE, NONE, PAGE, watch};
-use crate::args::{AuditCommand, EventCommand, EventFilterArgs};
-use crate::exit;
+use super::{Cx, NONE, PAGE, watch};
+use crate::args::{EventCommand, EventFilterArgs};
 use crate::failure::Outcome;
-use crate::output;
 use crate::target::given;
 
 fn all_if_zero(limit: usize) -> Option<usize> {
@@ -31,39 +29,5 @@ fn filter(cx: &Cx, args: EventFilterArgs) -> EventListQuery {
         object: args.object,
         id: args.id,
         ..EventListQuery::default()
-    }
-}
-
-pub async fn audit(cx: &Cx, command: AuditCommand) -> Outcome {
-    let link = cx.link()?;
-    match command {
-        AuditCommand::Ls(args) => {
-            let query = AuditListQuery {
-                actor: args.actor,
-                action: args.action,
-                limit: PAGE,
-                cursor: None,
-            };
-            cx.list::<AuditList, _>(&link, &NONE, &query, all_if_zero(args.limit)).await
-        }
-        AuditCommand::Verify => {
-            let verdict = link.client.call::<AuditVerify>(&NONE, &NONE, &NONE).await?;
-            match cx.ui.format() {
-                Some(format) => output::document(&cx.ui, format, &verdict)?,
-                None if verdict.is_intact => {
-                    cx.ui.line(&format!(
-                        "{} entries, all intact; head {}",
-                        verdict.entries, verdict.head
-                    ))?;
-                }
-                None => {
-                    let number =
-                        verdict.first_bad.map(|n| format!("entry {n}: ")).unwrap_or_default();
-                    let problem = verdict.problem.as_deref().unwrap_or("does not fit");
-                    cx.ui.line(&format!("NOT INTACT: {number}{problem}"))?;
-                }
-            }
-            Ok(if verdict.is_intact { DONE } else { exit::Code::Unhealthy.number() })
-        }
     }
 }

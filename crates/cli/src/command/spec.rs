@@ -126,6 +126,8 @@ fn overlay(
     spec.stop.signal = args.stop_signal.unwrap_or(spec.stop.signal);
     spec.stop.grace = args.grace.unwrap_or(spec.stop.grace);
     spec.tags.extend(args.tags);
+    spec.secrets.extend(args.secrets.variables);
+    spec.secrets.extend(args.secrets.files);
     spec_flags::resources(spec, args.resources);
     spec_flags::placement(spec, args.placement)?;
     spec_flags::queue(spec, args.queue);

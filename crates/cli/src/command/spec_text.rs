@@ -82,6 +82,16 @@ fn retry_words(retry: &RetryPolicy) -> String {
     format!("up to {times}, after {}; the first after {delay}", joined(on, ", "))
 }
 
+pub fn secrets(text: &mut Description, spec: &WorkloadSpec) {
+    let each = spec.secrets.iter().map(|given| match (&given.env, &given.file) {
+        (Some(name), _) => format!("{} in the variable {name}", given.secret),
+        (None, file) => {
+            format!("{} in the file {}", given.secret, file.as_deref().unwrap_or_default())
+        }
+    });
+    text.pair("Secrets", each.collect::<Vec<_>>().join("\n"));
+}
+
 pub fn container(text: &mut Description, spec: &WorkloadSpec) {
     let Some(Container { image, pull, entrypoint, mounts, network, privileged }) = &spec.container
     else {

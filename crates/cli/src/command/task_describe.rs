@@ -95,6 +95,7 @@ fn spec(text: &mut Description, task: &TaskView) {
     spec_text::placement(text, spec);
     spec_text::queue(text, spec);
     spec_text::container(text, spec);
+    spec_text::secrets(text, spec);
 }
 
 fn history(run: &RunView) -> String {

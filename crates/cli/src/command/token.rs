@@ -32,7 +32,10 @@ async fn create(cx: &Cx, link: &Link, args: TokenCreateArgs) -> Outcome {
         name: args.name,
         user: args.user,
         role: args.role,
-        project: args.only_project,
+        project: None,
+        projects: Some(args.only_project).filter(|list| !list.is_empty()),
+        can: Some(args.can).filter(|list| !list.is_empty()),
+        from: Some(args.from).filter(|list| !list.is_empty()),
         ttl: args.ttl,
     };
     let made = link.client.call::<TokenCreate>(&NONE, &NONE, &body).await?;
@@ -40,11 +43,14 @@ async fn create(cx: &Cx, link: &Link, args: TokenCreateArgs) -> Outcome {
         None | Some(Format::Table | Format::Wide | Format::Name) => {
             let until =
                 made.token.time_expires.map(|time| format!(", expires {}", age(time, cx.now())));
+            let may = match made.token.can {
+                Some(can) => format!("for {}", can.words()),
+                None => format!("with role {}", made.token.role),
+            };
             cx.ui.say(&format!(
-                "token {} of {} with role {}{}; it is shown this once:",
+                "token {} of {} {may}{}; it is shown this once:",
                 made.token.name,
                 made.token.user,
-                made.token.role,
                 until.unwrap_or_default()
             ));
             cx.ui.line(&made.secret)?;

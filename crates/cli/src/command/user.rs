@@ -1,15 +1,16 @@
 //! Users and service accounts.
 
 use hostler_api::PageQuery;
+use hostler_api::second_factor::TotpReset;
 use hostler_api::session::{PasswordChange, PasswordChangeBody};
 use hostler_api::user::{
     UserCreate, UserCreateBody, UserGet, UserList, UserPath, UserRemove, UserUpdate,
     UserUpdateBody, UserView,
 };
-use hostler_model::{Generation, PrincipalKind};
+use hostler_model::{Generation, PrincipalKind, Subject};
 use hostler_trust::SecretString;
 
-use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare};
+use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare, group};
 use crate::args::{UserCommand, UserCreateArgs, UserPasswdArgs};
 use crate::failure::{Failure, Outcome};
 
@@ -17,6 +18,19 @@ pub async fn perform(cx: &Cx, command: UserCommand) -> Outcome {
     let link = cx.link()?;
     match command {
         UserCommand::Create(args) => create(cx, &link, args).await,
+        UserCommand::Invite(args) => super::invitation::invite(cx, &link, args).await,
+        UserCommand::Reset(args) => super::invitation::reset(cx, &link, args).await,
+        UserCommand::TotpReset(args) => {
+            cx.ui.confirm(&format!(
+                "Let {} log in with the password alone?",
+                args.users.join(", ")
+            ))?;
+            for user in &args.users {
+                link.client.call::<TotpReset>(&path(user), &NONE, &NONE).await?;
+                cx.ui.say(&format!("user {} has no second factor any more", bare("user", user)));
+            }
+            Ok(DONE)
+        }
         UserCommand::Ls(limit) => {
             let query = PageQuery { limit: PAGE, cursor: None };
             cx.list::<UserList, _>(&link, &NONE, &query, limit.limit).await
@@ -26,9 +40,13 @@ pub async fn perform(cx: &Cx, command: UserCommand) -> Outcome {
         UserCommand::Enable(args) => each(cx, &link, &args.users, false).await,
         UserCommand::Passwd(args) => passwd(cx, &link, args).await,
         UserCommand::Role { user, role } => {
+            if let Some(group) = user.strip_prefix(Subject::GROUP) {
+                return group::role(cx, &link, group, &role).await;
+            }
+            let words = format!("has role {role} on the whole installation");
             let body = UserUpdateBody { role: Some(role), ..UserUpdateBody::default() };
             let user = update(&link, &user, &body).await?;
-            cx.changed(&user, &format!("has role {role} on the whole installation"))
+            cx.changed(&user, &words)
         }
         UserCommand::Rm(args) => {
             cx.ui.confirm(&format!(

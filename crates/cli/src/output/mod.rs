@@ -5,12 +5,15 @@
 //! are the API's own views. Tables have no borders, show relative times (absolute ones with `wide`)
 //! and are cut to the terminal only where there is one.
 
+mod access_rows;
 mod blob_rows;
 mod describe;
 mod image_rows;
 mod jsonpath;
+mod people_rows;
 mod resources;
 mod rows;
+mod secret_rows;
 mod table;
 mod task_rows;
 mod template;

@@ -3,7 +3,7 @@
 use hostler_api::node::{JoinTokenState, JoinTokenView, NodeView};
 use hostler_api::operation::OperationView;
 use hostler_api::project::ProjectView;
-use hostler_api::record::{AuditView, EventView};
+use hostler_api::record::{AuditAnchorView, AuditSinkView, AuditView, EventView};
 use hostler_api::system::{ReconcilerView, ServerView};
 use hostler_api::token::TokenView;
 use hostler_api::user::{MemberView, UserView};
@@ -17,6 +17,10 @@ pub(crate) fn labels(labels: &Labels) -> String {
 
 pub(super) fn when(time: Option<Timestamp>, now: Timestamp, is_wide: bool) -> Cell {
     time.map(|time| moment(time, now, is_wide)).into()
+}
+
+fn joined<T: ToString>(items: &[T]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 pub(crate) fn node_state(node: &NodeView) -> Cell {
@@ -223,6 +227,56 @@ impl Show for AuditView {
     }
 }
 
+impl Show for AuditAnchorView {
+    const KIND: &'static str = "audit-anchor";
+    const COLUMNS: &'static [Column] =
+        &[column("NUMBER"), column("TIME"), column("HASH"), wide("AUTHORITY"), wide("SIGNATURE")];
+    fn id(&self) -> String {
+        self.sequence.to_string()
+    }
+    fn name(&self) -> String {
+        self.sequence.to_string()
+    }
+    fn cells(&self, now: Timestamp, is_wide: bool) -> Vec<Cell> {
+        vec![
+            Cell::new(self.sequence),
+            Cell::new(moment(self.time, now, is_wide)),
+            Cell::new(&self.hash),
+            Cell::new(&self.authority),
+            Cell::new(&self.signature),
+        ]
+    }
+}
+
+impl Show for AuditSinkView {
+    const KIND: &'static str = "audit-sink";
+    const COLUMNS: &'static [Column] = &[
+        column("NAME"),
+        column("TO"),
+        column("TOLD"),
+        column("WAITING"),
+        column("LAST"),
+        column("PROBLEM"),
+    ];
+    fn id(&self) -> String {
+        self.name.clone()
+    }
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+    fn cells(&self, now: Timestamp, is_wide: bool) -> Vec<Cell> {
+        let last = self.time_modified.map(|time| moment(time, now, is_wide)).unwrap_or_default();
+        vec![
+            Cell::new(&self.name),
+            Cell::new(&self.to),
+            Cell::new(self.sequence),
+            Cell::new(self.lag),
+            Cell::new(last),
+            Cell::new(self.problem.as_deref().unwrap_or_default()).bad(),
+        ]
+    }
+}
+
 fn quota(quota: &Quota) -> String {
     let parts = [
         quota.cores.map(|cores| format!("{cores} cores")),
@@ -271,7 +325,7 @@ impl Show for MemberView {
         self.user.to_string()
     }
     fn cells(&self, _: Timestamp, _: bool) -> Vec<Cell> {
-        vec![Cell::new(self.id), Cell::new(&self.user), Cell::new(self.role)]
+        vec![Cell::new(&self.id), Cell::new(&self.user), Cell::new(&self.role)]
     }
 }
 
@@ -296,7 +350,7 @@ impl Show for UserView {
             Cell::new(self.id),
             Cell::new(&self.name),
             Cell::new(self.kind),
-            self.role.into(),
+            self.role.as_ref().into(),
             if self.is_disabled {
                 Cell::new("disabled").bad()
             } else {
@@ -315,6 +369,8 @@ impl Show for TokenView {
         column("USER"),
         column("ROLE"),
         column("PROJECT"),
+        wide("CAN"),
+        wide("FROM"),
         column("STATE"),
         wide("CREATED"),
         column("USED"),
@@ -333,7 +389,12 @@ impl Show for TokenView {
             Cell::new(&self.name),
             Cell::new(&self.user),
             Cell::new(self.role),
-            self.project.as_ref().into(),
+            match (&self.projects, &self.project) {
+                (Some(several), _) => Cell::new(several.join(",")),
+                (None, one) => one.as_ref().into(),
+            },
+            self.can.map(|can| can.words()).into(),
+            self.from.as_ref().map(|ranges| joined(ranges)).into(),
             match (self.is_revoked, is_expired) {
                 (true, _) => Cell::new("revoked").dim(),
                 (false, true) => Cell::new("expired").dim(),

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use hostler_base::reconcile::{Pass, Reconciler};
-use hostler_model::Error;
+use hostler_model::{Error, TallyKind, Timestamp};
+use hostler_store::Tx;
 use serde::Serialize;
 
 use super::pass;
@@ -16,6 +17,8 @@ const IDEMPOTENCY_KEEP: Duration = Duration::from_secs(86_400);
 const EVENTS_KEEP_MIN: u64 = 10_000;
 /// How long a chunk that no blob has waits for one.
 const CHUNK_KEEP: Duration = Duration::from_hours(24);
+/// How long an invitation is remembered after its end.
+const INVITATION_KEEP: Duration = Duration::from_hours(30 * 24);
 const BATCH: u32 = 200;
 
 pub(super) struct Gc {
@@ -31,10 +34,23 @@ pub(super) struct Report {
     placements: u64,
     keys: u64,
     sessions: u64,
+    ways_in: u64,
     blobs: u64,
     chunks: u64,
     #[serde(skip)]
     is_full: bool,
+}
+
+/// Invitations and resets that have ended, and logins that failed long ago.
+async fn ways_in_forget(control: &Control, tx: &mut Tx<'_>, now: Timestamp) -> Result<u64, Error> {
+    let rules = &control.config.login_rules;
+    let mut gone = tx.invitation_delete_before(now.minus(INVITATION_KEEP)).await?;
+    gone += tx.password_reset_delete_expired(now).await?;
+    for kind in TallyKind::ALL {
+        let keep = if *kind == TallyKind::Known { rules.known } else { rules.forget };
+        gone += tx.login_tally_delete_before(*kind, now.minus(keep)).await?;
+    }
+    Ok(gone)
 }
 
 impl Gc {
@@ -66,6 +82,9 @@ impl Gc {
                         .await?;
                     report.keys = tx.idempotency_delete_before(now.minus(IDEMPOTENCY_KEEP)).await?;
                     report.sessions = tx.web_session_delete_expired(now).await?;
+                    let idle = now.minus(control.config.web_session_idle);
+                    report.sessions += tx.web_session_delete_idle(idle).await?;
+                    report.ways_in = ways_in_forget(control, tx, now).await?;
                     for id in tx
                         .workload_settled_before(now.minus(control.config.task_retention), BATCH)
                         .await?

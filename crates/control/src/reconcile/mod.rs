@@ -2,6 +2,8 @@
 //! is heavy a lease row makes it cheap.
 
 mod array_fill;
+mod audit_anchor;
+mod audit_sink;
 mod event_feed;
 mod gc;
 mod lease_flush;
@@ -21,6 +23,8 @@ use hostler_model::Error;
 use crate::Control;
 
 pub use array_fill::ArrayFillReport;
+pub use audit_anchor::{AuditAnchorKeeper, AuditAnchorReport};
+pub use audit_sink::{AuditSinkFeed, AuditSinkReport};
 pub use lease_flush::LeaseReport;
 pub use liveness::LivenessReport;
 pub use operation::{OperationAdvance, OperationReport};
@@ -52,6 +56,8 @@ pub(crate) fn register_all(control: &Control, driver: &Driver) {
     driver.register(liveness::Liveness::new(of()), Duration::from_secs(2), liveness);
     driver.register(control.operation_reconciler(), Duration::from_secs(1), operation);
     driver.register(server_renew::ServerRenew::new(of()), Duration::from_secs(5), Waker::new());
+    driver.register(control.audit_anchor_reconciler(), Duration::from_secs(15), Waker::new());
+    driver.register(control.audit_sink_reconciler(), Duration::from_secs(2), Waker::new());
     driver.register(gc::Gc::new(of()), Duration::from_secs(60), gc);
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hostler_model::{Diagnostic, Error, Need, PrincipalId, ProjectId, Role, Scope, Timestamp};
+use hostler_model::{Diagnostic, Error, Need, Permission, PrincipalId, ProjectId, Timestamp};
 use hostler_store::Used;
 
 use super::task::Names;
@@ -30,7 +30,7 @@ impl Control {
         let only = match &query.project {
             Some(project) => {
                 let found = self.project_resolve(project).await?;
-                let need = Need { role: Role::Viewer, scope: Scope::Project(found.id) };
+                let need = Need::of(Permission::AccountRead, Some(found.id));
                 if !cx.caller.may(need) {
                     return Err(Error::not_found("project", project));
                 }
@@ -38,7 +38,7 @@ impl Control {
             }
             None => None,
         };
-        let visible = cx.caller.visible_projects();
+        let visible = cx.caller.projects_with(Permission::AccountRead);
         let may_see =
             |project: &ProjectId| visible.as_ref().is_none_or(|visible| visible.contains(project));
         let mut read = self.store.read().await?;

@@ -13,7 +13,7 @@ use std::time::Duration;
 use hostler_blob::{Hasher, digest_of, pack, unpack};
 use hostler_model::{
     Blob, BlobKind, BlobScope, Bytes, CHUNK_MAX, ChunkRef, Code, Diagnostic, Digest, Error, Limit,
-    ObjectKind, ObjectRef, Page, PrincipalId, Project, RunOutput,
+    ObjectKind, ObjectRef, Page, Permission, PrincipalId, Project, RunOutput,
 };
 use hostler_store::{BlobGrant, Chunk, Committed, Tx};
 use serde_json::json;
@@ -317,7 +317,7 @@ impl Control {
         let detail = self.blob_get(scope, digest).await?;
         if let Some(owner) = detail.blob.created_by {
             let name = detail.created_by.as_deref().unwrap_or_default();
-            require_own(cx, project, "blob", owner, name)?;
+            require_own(cx, project, "blob", Permission::BlobManage, owner, name)?;
         }
         let object = ObjectRef::new(ObjectKind::Blob, digest, &detail.blob.label);
         let told = json!({ "size": detail.blob.size, "kind": detail.blob.kind });

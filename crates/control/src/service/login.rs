@@ -6,12 +6,15 @@ use std::time::Duration;
 use base64::Engine as _;
 use hostler_model::{
     Caller, Code, Credential, Diagnostic, Error, Generation, Name, Need, ObjectKind, ObjectRef,
-    Principal, PrincipalKind, Role, Scope, Token, WebSession, WebSessionId,
+    Principal, PrincipalKind, Role, Scope, Token, TokenLimits, WebSession, WebSessionId,
 };
 use hostler_store::Conn;
 use hostler_trust::{SecretString, SecretToken, TokenKind, password, secret};
 use serde_json::json;
 
+use super::login_guard::Looked;
+use super::second_factor::{Proof, code_needed};
+use super::session::{LOGIN_TOKEN, Rekeyed, end_sessions, fresh_session_secret, rekey};
 use crate::bootstrap::{SETUP_CODE, SETUP_DONE};
 use crate::{Control, Cx, LoginGrant, LoginKind, RequestMeta};
 
@@ -24,11 +27,7 @@ impl Control {
         if caller.may(need) {
             return Ok(());
         }
-        let place = match need.scope {
-            Scope::Global => "on the whole installation",
-            Scope::Project(_) => "in this project",
-        };
-        Err(Error::forbidden(format!("this needs the role {} {place}", need.role)))
+        Err(super::access::refusal(caller, need))
     }
 
     /// Who holds this API token.
@@ -44,12 +43,9 @@ impl Control {
         let now = self.now();
         let token =
             read.token_by_hash(&hash).await?.filter(|t| t.is_live(now)).ok_or_else(refused)?;
-        let credential = Credential::Token {
-            id: token.id,
-            role_max: token.role_max,
-            project_id: token.project_id,
-        };
+        let credential = Credential::Token { id: token.id, limits: token.limits };
         let caller = caller(&mut read, token.principal_id, credential).await?;
+        let caller = self.second_factor_bound(&mut read, caller).await?;
         self.touched.lock().unwrap_or_else(PoisonError::into_inner).tokens.insert(token.id, now);
         self.callers.put(hash, caller.clone(), self.clock.instant());
         Ok(caller)
@@ -57,6 +53,16 @@ impl Control {
 
     /// Who holds this browser session.
     pub async fn caller_by_session(&self, text: &str) -> Result<Caller, Error> {
+        let caller = self.caller_by_session_unused(text).await?;
+        if let Credential::WebSession(id) = &caller.credential {
+            let mut touched = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
+            touched.sessions.insert(*id, self.now());
+        }
+        Ok(caller)
+    }
+
+    /// The same, for streams that ask again while they live: nobody uses the session by that.
+    pub async fn caller_by_session_unused(&self, text: &str) -> Result<Caller, Error> {
         let refused = || Error::unauthenticated("the session has ended");
         let hash = SecretToken::parse(text, TokenKind::Session).map_err(|_| refused())?.hash();
         if let Some(caller) = self.callers.get(&hash, self.clock.instant()) {
@@ -67,15 +73,11 @@ impl Control {
         let session = read
             .web_session_by_hash(&hash)
             .await?
-            .filter(|s| now < s.time_expires)
+            .filter(|session| now < self.session_end(session))
             .ok_or_else(refused)?;
         let caller =
             caller(&mut read, session.principal_id, Credential::WebSession(session.id)).await?;
-        self.touched
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .sessions
-            .insert(session.id, now);
+        let caller = self.second_factor_bound(&mut read, caller).await?;
         self.callers.put(hash, caller.clone(), self.clock.instant());
         Ok(caller)
     }
@@ -99,7 +101,9 @@ impl Control {
         kind: LoginKind,
     ) -> Result<LoginGrant, Error> {
         let hash = secret::hash_secret(code);
-        let password_hash = checked_password_hash(new_password, &name, "/password").await?;
+        let source = &request.source;
+        let password_hash =
+            self.checked_password_hash(source, new_password, &name, "/password").await?;
         let now = self.now();
         let principal = Principal {
             id: self.ids.fresh(),
@@ -140,32 +144,53 @@ impl Control {
         self.grant(request, principal, kind).await
     }
 
-    /// Logs in with a password. The answer takes as long for a name that does not exist.
+    /// Logs in with a password, and a code where there is a second factor. The answer takes as long
+    /// for a name that does not exist.
     pub async fn login(
         &self,
         request: &RequestMeta,
         name: &str,
         given: &SecretString,
+        code: Option<&SecretString>,
         kind: LoginKind,
     ) -> Result<LoginGrant, Error> {
+        let look = Box::pin(self.login_look(request, name, given, code));
+        let principal = self.guarded(request, name, look).await?;
+        self.grant(request, principal, kind).await
+    }
+
+    async fn login_look(
+        &self,
+        request: &RequestMeta,
+        name: &str,
+        given: &SecretString,
+        code: Option<&SecretString>,
+    ) -> Looked<Principal> {
+        let wrong = |what: &str| {
+            Error::new(
+                Code::Unauthenticated,
+                what.to_owned(),
+                "try again; an admin can make a link for a new password with `hostler user reset`",
+            )
+        };
         let principal = match name.parse::<Name>() {
             Ok(name) => self.store.read().await?.principal_by_name(&name).await?,
             Err(_) => None,
         };
         let stored =
             principal.as_ref().filter(|p| !p.is_disabled).and_then(|p| p.password_hash.clone());
-        let is_right = verify(given, stored).await?;
-        match principal {
-            Some(principal) if is_right => self.grant(request, principal, kind).await,
-            _ => Err(Error::new(
-                Code::Unauthenticated,
-                "name or password is wrong",
-                "try again; an admin can set a new password with `hostler user passwd`",
-            )),
+        let is_right = self.password_verify(&request.source, given, stored).await?;
+        let Some(principal) = principal.filter(|_| is_right) else {
+            return Ok(Err(wrong("name or password is wrong")));
+        };
+        match self.second_factor_prove(&principal, code).await? {
+            Proof::Enough => Ok(Ok(principal)),
+            Proof::Missing => Err(code_needed(&principal.name)),
+            Proof::Wrong => Ok(Err(wrong("the code is wrong, too old, or was used already"))),
         }
     }
 
-    async fn grant(
+    pub(super) async fn grant(
         &self,
         request: &RequestMeta,
         principal: Principal,
@@ -190,10 +215,9 @@ impl Control {
         let token = Token {
             id: self.ids.fresh(),
             principal_id: principal.id,
-            name: "login".parse().expect("`login` is a name"),
+            name: LOGIN_TOKEN.parse().expect("`login` is a name"),
             secret_hash: fresh.hash().to_vec(),
-            role_max: Role::Admin,
-            project_id: None,
+            limits: TokenLimits::role(Role::Admin),
             time_created: now,
             time_expires: Some(time_expires),
             time_last_used: None,
@@ -249,13 +273,13 @@ impl Control {
         Ok(())
     }
 
-    /// Changes the caller's own password and ends its other browser sessions.
+    /// Changes the caller's own password. Its other sessions end; this one goes on under a new secret.
     pub async fn password_change(
         &self,
         cx: &Cx,
         current: &SecretString,
         new: &SecretString,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<Rekeyed>, Error> {
         let principal = self.store.read().await?.principal_get(cx.caller.principal_id).await?;
         let principal = principal.ok_or_else(|| Error::unauthenticated("the caller is gone"))?;
         if principal.password_hash.is_none() {
@@ -264,42 +288,46 @@ impl Control {
                 "give it a token with `hostler token create`",
             ));
         }
-        if !verify(current, principal.password_hash.clone()).await? {
-            return Err(Error::invalid(vec![Diagnostic::new(
-                "/current",
-                "this is not the current password",
-            )]));
-        }
+        self.guarded(&cx.request, principal.name.as_str(), async {
+            let is_right = self.verify(cx, current, principal.password_hash.clone()).await?;
+            let words = "this is not the current password";
+            let wrong = || Error::invalid(vec![Diagnostic::new("/current", words)]);
+            Ok(if is_right { Ok(()) } else { Err(wrong()) })
+        })
+        .await?;
         let mut changed = principal.clone();
-        changed.password_hash = Some(checked_password_hash(new, &principal.name, "/new").await?);
+        let source = &cx.request.source;
+        changed.password_hash =
+            Some(self.checked_password_hash(source, new, &principal.name, "/new").await?);
         changed.time_modified = self.now();
         let object = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
         let audit = self.audit(cx, "user.password-change", &object, None, json!({}));
-        let (changed, audit, credential) = (&changed, &audit, &cx.caller.credential);
-        self.store
+        let fresh = fresh_session_secret();
+        let (changed, audit, fresh) = (&changed, &audit, &fresh);
+        let credential = &cx.caller.credential;
+        let rekeyed = self
+            .store
             .tx("password_change", |tx| {
                 Box::pin(async move {
                     tx.principal_update(changed, changed.generation)
                         .await?
                         .required("user", &changed.name)?;
-                    for session in tx.web_session_list(changed.id).await? {
-                        if *credential != Credential::WebSession(session.id) {
-                            tx.web_session_delete(session.id).await?;
-                        }
-                    }
+                    tx.password_reset_delete(changed.id).await?;
+                    end_sessions(tx, changed.id, Some(credential), changed.time_modified).await?;
+                    let rekeyed = rekey(tx, credential, fresh).await?;
                     tx.journal_append(&[], std::slice::from_ref(audit)).await?;
-                    Ok::<_, Error>(())
+                    Ok::<_, Error>(rekeyed)
                 })
             })
             .await?;
         self.callers.clear();
-        Ok(())
+        Ok(rekeyed)
     }
 
     pub async fn web_session_list(&self, cx: &Cx) -> Result<Vec<WebSession>, Error> {
         let now = self.now();
         let sessions = self.store.read().await?.web_session_list(cx.caller.principal_id).await?;
-        Ok(sessions.into_iter().filter(|s| now < s.time_expires).collect())
+        Ok(sessions.into_iter().filter(|session| now < self.session_end(session)).collect())
     }
 
     pub async fn web_session_end(&self, cx: &Cx, id: WebSessionId) -> Result<(), Error> {
@@ -335,40 +363,55 @@ async fn caller(
     let principal = read.principal_get(principal).await?.filter(|p| !p.is_disabled);
     let principal =
         principal.ok_or_else(|| Error::unauthenticated("the account is disabled or gone"))?;
-    let bindings = read.role_bindings_of(principal.id).await?;
+    let grants = read.grants_of(principal.id).await?;
     Ok(Caller {
         principal_id: principal.id,
         name: principal.name,
         kind: principal.kind,
-        bindings,
+        grants,
         credential,
     })
 }
 
-fn user_actor(name: &Name) -> hostler_model::Actor {
+pub(super) fn user_actor(name: &Name) -> hostler_model::Actor {
     hostler_model::Actor { kind: hostler_model::ActorKind::User, name: name.to_string() }
 }
 
-/// Checks and hashes a new password, away from the threads that serve requests.
-pub(super) async fn checked_password_hash(
-    new: &SecretString,
-    user: &Name,
-    pointer: &str,
-) -> Result<String, Error> {
-    if let Some(problem) = password::problem(new.expose(), user.as_str()) {
-        return Err(Error::invalid(vec![Diagnostic::new(pointer, problem)]));
+impl Control {
+    /// Checks and hashes a new password, in its turn.
+    pub(super) async fn checked_password_hash(
+        &self,
+        source: &str,
+        new: &SecretString,
+        user: &Name,
+        pointer: &str,
+    ) -> Result<String, Error> {
+        if let Some(problem) = password::problem(new.expose(), user.as_str()) {
+            return Err(Error::invalid(vec![Diagnostic::new(pointer, problem)]));
+        }
+        let new = new.clone();
+        let hashed = self.password_work.run(source, move || password::hash(&new)).await?;
+        hashed.map_err(Error::internal)
     }
-    let new = new.clone();
-    tokio::task::spawn_blocking(move || password::hash(&new))
-        .await
-        .map_err(Error::internal)?
-        .map_err(Error::internal)
-}
 
-async fn verify(given: &SecretString, stored: Option<String>) -> Result<bool, Error> {
-    let given = given.clone();
-    tokio::task::spawn_blocking(move || password::verify(&given, stored.as_deref()))
-        .await
-        .map_err(Error::internal)?
-        .map_err(Error::internal)
+    async fn password_verify(
+        &self,
+        source: &str,
+        given: &SecretString,
+        stored: Option<String>,
+    ) -> Result<bool, Error> {
+        let given = given.clone();
+        let looked = move || password::verify(&given, stored.as_deref());
+        self.password_work.run(source, looked).await?.map_err(Error::internal)
+    }
+
+    /// Whether somebody who is logged in knows the password too.
+    pub(super) async fn verify(
+        &self,
+        cx: &Cx,
+        given: &SecretString,
+        stored: Option<String>,
+    ) -> Result<bool, Error> {
+        self.password_verify(&cx.request.source, given, stored).await
+    }
 }

@@ -10,6 +10,7 @@ use hostler_model::{
 use serde_json::json;
 
 use super::project::{check_text, settled};
+use crate::audit_state;
 use crate::{Control, Cx, NodeFilter};
 
 const REASON_LENGTH: std::ops::RangeInclusive<usize> = 1..=500;
@@ -141,8 +142,9 @@ impl Control {
                     node.time_modified = self.now();
                     let update = tx.node_update(&node, before.generation).await?;
                     settled(update, "node", &node.name)?;
-                    let (event, audit) = (std::slice::from_ref(event), std::slice::from_ref(audit));
-                    tx.journal_append(event, audit).await?;
+                    let (old, new) = (audit_state::node(&before), audit_state::node(&node));
+                    let audit = audit.clone().with_states(Some(&old), Some(&new));
+                    tx.journal_append(std::slice::from_ref(event), &[audit]).await?;
                     Ok::<_, Error>(node)
                 })
             })

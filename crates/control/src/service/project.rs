@@ -2,11 +2,12 @@
 
 use hostler_model::{
     Code, Diagnostic, Error, EventKind, Generation, Limit, Name, Need, ObjectKind, ObjectRef, Page,
-    Project, Quota, Role, Scope,
+    Permission, Project, Quota,
 };
 use hostler_store::Update;
 use serde_json::json;
 
+use crate::audit_state;
 use crate::{Control, Cx};
 
 impl Control {
@@ -16,7 +17,7 @@ impl Control {
         after: Option<&str>,
         limit: Limit,
     ) -> Result<Page<Project>, Error> {
-        let visible = cx.caller.visible_projects();
+        let visible = cx.caller.projects_with(Permission::ProjectRead);
         Ok(self.store.read().await?.project_list(visible.as_deref(), after, limit).await?)
     }
 
@@ -42,7 +43,9 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::Project, project.id, &project.name);
         let event =
             self.event(EventKind::ProjectCreated, Some(project.id), &object, cx.actor(), "created");
-        let audit = self.audit(cx, "project.create", &object, Some(project.id), json!({}));
+        let audit = self
+            .audit(cx, "project.create", &object, Some(project.id), json!({}))
+            .with_states(None, Some(&audit_state::project(&project)));
         let (project_ref, object, event, audit) = (&project, &object, &event, &audit);
         let replay = self
             .store
@@ -79,7 +82,7 @@ impl Control {
         change.look()?;
         let words = change.words();
         let is_share = change.weight.is_some() || change.quota.is_some();
-        if is_share && !cx.caller.may(Need { role: Role::Admin, scope: Scope::Global }) {
+        if is_share && !cx.caller.may(Need::of(Permission::ProjectShare, None)) {
             return Err(Error::forbidden(
                 "weight and quota of a project are set by an admin of the whole installation",
             ));
@@ -104,6 +107,8 @@ impl Control {
                 "quota": changed.quota,
             }),
         );
+        let (old, new) = (audit_state::project(project), audit_state::project(&changed));
+        let audit = audit.with_states(Some(&old), Some(&new));
         let (changed_ref, event, audit) = (&changed, &event, &audit);
         self.store
             .tx("project_update", |tx| {
@@ -139,7 +144,9 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::Project, project.id, &project.name);
         let event =
             self.event(EventKind::ProjectRemoved, Some(project.id), &object, cx.actor(), "removed");
-        let audit = self.audit(cx, "project.remove", &object, Some(project.id), json!({}));
+        let audit = self
+            .audit(cx, "project.remove", &object, Some(project.id), json!({}))
+            .with_states(Some(&audit_state::project(project)), None);
         let (event, audit) = (&event, &audit);
         self.store
             .tx("project_remove", |tx| {

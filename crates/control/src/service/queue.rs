@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use hostler_engine::place::{self, NodeOffer, Outlook};
-use hostler_model::{Error, Project, ProjectId, Workload, WorkloadId};
+use hostler_model::{Error, Permission, Project, ProjectId, Workload, WorkloadId};
 use hostler_store::Conn;
 
 use crate::reconcile::scene::{Stage, by_id};
@@ -74,7 +74,7 @@ impl Control {
 
     /// What waits in every project that the caller may see; whose turn it is first comes first.
     pub async fn queue_show(&self, cx: &Cx) -> Result<Vec<QueueDetail>, Error> {
-        let visible = cx.caller.visible_projects();
+        let visible = cx.caller.projects_with(Permission::TaskRead);
         let mut read = self.store.read().await?;
         let mut counts: BTreeMap<ProjectId, BTreeMap<String, u64>> = BTreeMap::new();
         for (project, state, count) in read.workload_count_open_by_project().await? {

@@ -1,12 +1,11 @@
-//! What happened and who did it: events, audit, servers.
+//! What happened, and where: events, servers.
 
 use hostler_model::{
-    AuditEntry, AuditVerdict, Error, Event, Limit, Page, ProjectId, ServerRegistration,
-    TaskStateKind,
+    Error, Event, Limit, Page, Permission, ProjectId, ServerRegistration, TaskStateKind,
 };
-use hostler_store::{AuditFilter, EventFilter};
+use hostler_store::EventFilter;
 
-use crate::{AuditQuery, Control, Cx, EventFollower, EventQuery};
+use crate::{Control, Cx, EventFollower, EventQuery};
 
 impl Control {
     /// Events the caller may see, newest first.
@@ -17,7 +16,7 @@ impl Control {
         before: Option<u64>,
         limit: Limit,
     ) -> Result<Page<Event>, Error> {
-        let visible = cx.caller.visible_projects();
+        let visible = cx.caller.projects_with(Permission::EventRead);
         let kinds: Vec<_> = query.kind.into_iter().collect();
         let filter = filter(query, visible.as_deref(), &kinds);
         Ok(self.store.read().await?.event_list_recent(filter, before, limit).await?)
@@ -30,7 +29,7 @@ impl Control {
             clock: self.clock.clone(),
             bell: self.feed.listen(),
             query,
-            visible: cx.caller.visible_projects(),
+            visible: cx.caller.projects_with(Permission::EventRead),
             cursor: after,
         }
     }
@@ -38,21 +37,6 @@ impl Control {
     /// Sequence number of the newest event.
     pub async fn event_head(&self) -> Result<u64, Error> {
         Ok(self.store.read().await?.event_bounds().await?.1)
-    }
-
-    pub async fn audit_list(
-        &self,
-        _: &Cx,
-        query: &AuditQuery,
-        before: Option<u64>,
-        limit: Limit,
-    ) -> Result<Page<AuditEntry>, Error> {
-        let filter = AuditFilter { actor: query.actor.as_deref(), action: query.action.as_deref() };
-        Ok(self.store.read().await?.audit_list(filter, before, limit).await?)
-    }
-
-    pub async fn audit_verify(&self, _: &Cx) -> Result<AuditVerdict, Error> {
-        Ok(self.store.read().await?.audit_verify().await?)
     }
 
     pub async fn server_list(&self, _: &Cx) -> Result<Vec<ServerRegistration>, Error> {

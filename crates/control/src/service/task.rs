@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use hostler_engine::observe;
 use hostler_model::{
-    Code, Diagnostic, Error, EventKind, Generation, Limit, Name, NodeId, ObjectKind, ObjectRef,
-    Page, Placement, PlacementId, PrincipalId, Project, Reservation, Role, Scope, Span,
+    Code, Diagnostic, Error, EventKind, Generation, Limit, Name, Need, NodeId, ObjectKind,
+    ObjectRef, Page, Permission, Placement, PlacementId, PrincipalId, Project, Reservation, Span,
     TaskStateKind, Workload, WorkloadId,
 };
 use hostler_store::{Conn, WorkloadFilter};
@@ -100,7 +100,14 @@ impl Control {
             )]));
         }
         let before = self.task_get(cx, project, name_or_id).await?;
-        require_own(cx, project, "task", before.workload.created_by, &before.created_by)?;
+        require_own(
+            cx,
+            project,
+            "task",
+            Permission::TaskManage,
+            before.workload.created_by,
+            &before.created_by,
+        )?;
         let id = before.workload.id;
         self.tasks_stop(cx, project, &[id], grace).await?;
         self.task_get(cx, project, &id.to_string()).await
@@ -187,7 +194,14 @@ impl Control {
         name_or_id: &str,
     ) -> Result<(), Error> {
         let detail = self.task_get(cx, project, name_or_id).await?;
-        require_own(cx, project, "task", detail.workload.created_by, &detail.created_by)?;
+        require_own(
+            cx,
+            project,
+            "task",
+            Permission::TaskManage,
+            detail.workload.created_by,
+            &detail.created_by,
+        )?;
         let id = detail.workload.id;
         let object = object(&detail.workload);
         let event =
@@ -258,16 +272,18 @@ pub(super) async fn find(
     found.filter(|w| w.project_id == project.id).ok_or_else(|| Error::not_found("task", name_or_id))
 }
 
-/// A `user` may change only what is theirs; an operator everything in the project.
+/// Who may do something to things of a kind may do it to their own; with `manage`, which operators have,
+/// to everybody's.
 pub(super) fn require_own(
     cx: &Cx,
     project: &Project,
     kind: &str,
+    manage: Permission,
     created_by: PrincipalId,
     owner: &str,
 ) -> Result<(), Error> {
     let is_own = created_by == cx.caller.principal_id;
-    if is_own || cx.caller.role_in(Scope::Project(project.id)) >= Some(Role::Operator) {
+    if is_own || cx.caller.may(Need::of(manage, Some(project.id))) {
         return Ok(());
     }
     Err(Error::new(

@@ -2,8 +2,8 @@
 
 use hostler_engine::observe;
 use hostler_model::{
-    Desired, Error, EventKind, Limit, Page, Project, Span, TaskStateKind, Timestamp, Workload,
-    WorkloadId,
+    Desired, Error, EventKind, Limit, Page, Permission, Project, Span, TaskStateKind, Timestamp,
+    Workload, WorkloadId,
 };
 use hostler_store::{ArrayStanding, Tx, WorkloadFilter};
 use serde_json::json;
@@ -43,7 +43,14 @@ impl Control {
         desired: Desired,
     ) -> Result<TaskDetail, Error> {
         let before = self.task_get(cx, project, name_or_id).await?;
-        require_own(cx, project, "task", before.workload.created_by, &before.created_by)?;
+        require_own(
+            cx,
+            project,
+            "task",
+            Permission::TaskManage,
+            before.workload.created_by,
+            &before.created_by,
+        )?;
         let id = before.workload.id;
         let object = object(&before.workload);
         let (action, words) = match desired {
@@ -103,7 +110,14 @@ impl Control {
         name_or_id: &str,
     ) -> Result<TaskDetail, Error> {
         let before = self.task_get(cx, project, name_or_id).await?;
-        require_own(cx, project, "task", before.workload.created_by, &before.created_by)?;
+        require_own(
+            cx,
+            project,
+            "task",
+            Permission::TaskManage,
+            before.workload.created_by,
+            &before.created_by,
+        )?;
         let id = before.workload.id;
         let object = object(&before.workload);
         let (object, now) = (&object, self.now());
@@ -211,7 +225,14 @@ impl Control {
     ) -> Result<ArrayDetail, Error> {
         let before = self.task_array_get(cx, project, name_or_id).await?;
         let array = &before.standing.array;
-        require_own(cx, project, "task array", array.created_by, &before.created_by)?;
+        require_own(
+            cx,
+            project,
+            "task array",
+            Permission::TaskManage,
+            array.created_by,
+            &before.created_by,
+        )?;
         let (id, object) = (array.id, array_object(array));
         let object = &object;
         let follow = self

@@ -18,6 +18,7 @@ use hostler_store::{ArrayStanding, Tx};
 use serde_json::json;
 
 use super::project::taken;
+use super::secret_use::{check_secrets, secret_needs};
 use super::task::object;
 use super::task_after::{resolve, wait_for_others};
 use super::task_files::{Need, hold_inputs, needs};
@@ -58,6 +59,7 @@ impl Control {
                     let name = made.first().map(|w| w.name.to_string()).unwrap_or_default();
                     let (made, waiting) = wait_for_others(tx, project, made).await?;
                     hold_inputs(tx, project, &needs(&made), now).await?;
+                    check_secrets(tx, project, secret_needs(&made)).await?;
                     tx.workload_insert_batch(&made).await.map_err(|e| taken(e, "task", name))?;
                     tx.task_after_insert_batch(&waiting).await?;
                     tx.journal_append(events, audit).await?;
@@ -153,6 +155,8 @@ impl Control {
                     let holder = array.id.to_string();
                     let need = Need { at: "/spec".to_owned(), spec: &array.spec, holder };
                     hold_inputs(tx, project, &[need], now).await?;
+                    let spec = ("/spec".to_owned(), &array.spec);
+                    check_secrets(tx, project, [spec]).await?;
                     tx.task_array_insert(array)
                         .await
                         .map_err(|e| taken(e, "task array", array.name.to_string()))?;

@@ -1,18 +1,21 @@
-//! API tokens. A token can never do more than its principal, its own role and its own project allow.
+//! API tokens. A token can never do more than its principal and its own limits allow, and never makes one
+//! that reaches further than itself.
 
 use std::time::Duration;
 
 use hostler_model::{
-    Code, Diagnostic, Error, Limit, ObjectKind, ObjectRef, Page, PrincipalKind, Role, Scope, Span,
-    Token, TokenId,
+    Code, Credential, Diagnostic, Error, Limit, Need, ObjectKind, ObjectRef, Page, Permission,
+    PermissionSet, PrincipalKind, ProjectId, Role, Scope, Span, Token, TokenId, TokenLimits,
 };
 use hostler_trust::{SecretString, SecretToken, TokenKind};
 use serde_json::json;
 
+use super::access::require_not_above;
 use crate::{Control, Cx, NewToken, TokenDetail};
 
 const TTL_DEFAULT: Duration = Duration::from_secs(90 * 86_400);
 const TTL_MAX: Span = Span::from_secs(3653 * 86_400);
+const LIST_MAX: usize = 100;
 
 impl Control {
     pub async fn token_list(
@@ -21,7 +24,7 @@ impl Control {
         after: Option<&str>,
         limit: Limit,
     ) -> Result<Page<TokenDetail>, Error> {
-        let only = if is_admin(cx) { None } else { Some(cx.caller.principal_id) };
+        let only = if manages(cx) { None } else { Some(cx.caller.principal_id) };
         let page = self.store.read().await?.token_list(only, after, limit).await?;
         let mut items = Vec::with_capacity(page.items.len());
         for token in page.items {
@@ -32,7 +35,7 @@ impl Control {
 
     pub async fn token_get(&self, cx: &Cx, id: TokenId) -> Result<TokenDetail, Error> {
         let token = self.store.read().await?.token_get(id).await?;
-        let token = token.filter(|t| t.principal_id == cx.caller.principal_id || is_admin(cx));
+        let token = token.filter(|t| t.principal_id == cx.caller.principal_id || manages(cx));
         self.token_detail(token.ok_or_else(|| Error::not_found("token", id))?).await
     }
 
@@ -43,20 +46,16 @@ impl Control {
         new: NewToken,
     ) -> Result<(TokenDetail, SecretString), Error> {
         let ttl = new.ttl.map_or(TTL_DEFAULT, Span::duration);
-        if new.ttl.is_some_and(|t| t > TTL_MAX || t == Span::from_millis(0)) {
-            return Err(Error::invalid(vec![Diagnostic::new(
-                "/ttl",
-                "a token lives at least 1ms and at most ten years",
-            )]));
-        }
+        let (role_max, can) = checked(&new)?;
         let principal = match &new.user {
             None => self.principal_find(&cx.caller.principal_id.to_string()).await?,
             Some(user) => {
                 let found = self.principal_find(user).await;
-                if !is_admin(cx) {
+                if !manages(cx) {
                     return Err(Error::forbidden("only an admin makes tokens for somebody else"));
                 }
                 let found = found?;
+                require_not_above(&mut *self.store.read().await?, &cx.caller, &found).await?;
                 if found.kind != PrincipalKind::Service && found.id != cx.caller.principal_id {
                     return Err(Error::conflict(
                         "a token for another person would let you act in their name",
@@ -66,21 +65,15 @@ impl Control {
                 found
             }
         };
-        let project = match &new.project {
+        let projects = match &new.projects {
             None => None,
-            Some(project) => Some(self.project_resolve(project).await?),
+            Some(given) => Some(self.token_projects(cx, given).await?),
         };
-        let scope = project.as_ref().map_or(Scope::Global, |p| Scope::Project(p.id));
+        let ids = projects.as_ref().map(|all| all.iter().map(|(id, _)| *id).collect());
+        let limits = TokenLimits { role_max, projects: ids, can, sources: new.sources };
         // A token never reaches further than the credential that makes it.
-        if principal.id == cx.caller.principal_id
-            && project.is_some()
-            && cx.caller.role_in(scope).is_none()
-        {
-            return Err(Error::not_found("project", new.project.as_deref().unwrap_or_default()));
-        }
-        if let hostler_model::Credential::Token { role_max, project_id, .. } = &cx.caller.credential
-            && (new.role > *role_max
-                || project_id.is_some() && *project_id != project.as_ref().map(|p| p.id))
+        if let Credential::Token { limits: own, .. } = &cx.caller.credential
+            && !limits.is_within(own)
         {
             return Err(Error::forbidden("a token cannot make one that may do more than itself"));
         }
@@ -91,16 +84,23 @@ impl Control {
             principal_id: principal.id,
             name: new.name,
             secret_hash: secret.hash().to_vec(),
-            role_max: new.role,
-            project_id: project.as_ref().map(|p| p.id),
+            limits,
             time_created: now,
             time_expires: Some(now.plus(ttl)),
             time_last_used: None,
             time_revoked: None,
         };
         let object = ObjectRef::new(ObjectKind::Token, token.id, &token.name);
-        let detail = json!({ "user": principal.name, "role": token.role_max, "project": new.project, "expires": token.time_expires });
-        let audit = self.audit(cx, "token.create", &object, token.project_id, detail);
+        let names = projects.map(|all| all.into_iter().map(|(_, name)| name).collect::<Vec<_>>());
+        let detail = json!({
+            "user": principal.name,
+            "role": token.limits.role_max,
+            "projects": names,
+            "can": token.limits.can,
+            "from": token.limits.sources,
+            "expires": token.time_expires,
+        });
+        let audit = self.audit(cx, "token.create", &object, only_project(&token.limits), detail);
         let (token_ref, object, audit) = (&token, &object, &audit);
         self.store
             .tx("token_create", |tx| {
@@ -118,11 +118,7 @@ impl Control {
                 })
             })
             .await?;
-        let detail = TokenDetail {
-            token,
-            user: principal.name.to_string(),
-            project: project.map(|p| p.name),
-        };
+        let detail = TokenDetail { token, user: principal.name.to_string(), projects: names };
         Ok((detail, SecretString::new(secret.expose())))
     }
 
@@ -133,7 +129,7 @@ impl Control {
             cx,
             "token.revoke",
             &object,
-            detail.token.project_id,
+            only_project(&detail.token.limits),
             json!({ "user": detail.user }),
         );
         let audit = &audit;
@@ -157,14 +153,85 @@ impl Control {
             .principal_get(token.principal_id)
             .await?
             .map_or_else(|| "(removed)".to_owned(), |p| p.name.to_string());
-        let project = match token.project_id {
-            Some(id) => read.project_get(id).await?.map(|p| p.name),
+        let projects = match &token.limits.projects {
             None => None,
+            Some(ids) => {
+                let mut names = Vec::with_capacity(ids.len());
+                for id in ids {
+                    let found = read.project_get(*id).await?;
+                    names.push(found.map_or_else(|| id.to_string(), |p| p.name.to_string()));
+                }
+                Some(names)
+            }
         };
-        Ok(TokenDetail { token, user, project })
+        Ok(TokenDetail { token, user, projects })
+    }
+
+    /// Projects that the caller may know of, each once, with their names.
+    async fn token_projects(
+        &self,
+        cx: &Cx,
+        given: &[String],
+    ) -> Result<Vec<(ProjectId, String)>, Error> {
+        let mut projects: Vec<(ProjectId, String)> = Vec::with_capacity(given.len());
+        for name_or_id in given {
+            let found = self.project_resolve(name_or_id).await?;
+            if !cx.caller.sees(Scope::Project(found.id)) {
+                return Err(Error::not_found("project", name_or_id));
+            }
+            if projects.iter().all(|(id, _)| *id != found.id) {
+                projects.push((found.id, found.name.to_string()));
+            }
+        }
+        Ok(projects)
     }
 }
 
-fn is_admin(cx: &Cx) -> bool {
-    cx.caller.role_in(Scope::Global) == Some(Role::Admin)
+/// The project that the audit trail files a token under.
+fn only_project(limits: &TokenLimits) -> Option<ProjectId> {
+    match limits.projects.as_deref() {
+        Some([one]) => Some(*one),
+        Some(_) | None => None,
+    }
+}
+
+/// Whether the tokens of others are the caller's business.
+fn manages(cx: &Cx) -> bool {
+    cx.caller.may(Need::of(Permission::TokenManage, None))
+}
+
+/// Every mistake in what a token is to be limited to; with what it may do, where nothing is wrong.
+fn checked(new: &NewToken) -> Result<(Role, Option<PermissionSet>), Error> {
+    let mut wrong = Vec::new();
+    if new.ttl.is_some_and(|t| t > TTL_MAX || t == Span::from_millis(0)) {
+        let text = "a token lives at least 1ms and at most ten years";
+        wrong.push(Diagnostic::new("/ttl", text));
+    }
+    if new.role.is_none() && new.can.is_none() {
+        let text = "say what the token is for: a role that it never exceeds, or permissions";
+        wrong.push(Diagnostic::new("/role", text));
+    }
+    let lists = [
+        ("/projects", new.projects.as_ref().map(Vec::len)),
+        ("/can", new.can.as_ref().map(Vec::len)),
+        ("/from", new.sources.as_ref().map(Vec::len)),
+    ];
+    for (pointer, length) in lists {
+        if length.is_some_and(|length| !(1..=LIST_MAX).contains(&length)) {
+            let text = format!("name 1 to {LIST_MAX}, or leave it out for no such limit");
+            wrong.push(Diagnostic::new(pointer, text));
+        }
+    }
+    let can = match new.can.as_ref().map(PermissionSet::read) {
+        None => None,
+        Some(Ok(can)) => Some(can),
+        Some(Err(error)) => {
+            wrong.push(Diagnostic::new(format!("/can/{}", error.index), error.to_string()));
+            None
+        }
+    };
+    if !wrong.is_empty() {
+        return Err(Error::invalid(wrong));
+    }
+    Ok((new.role.unwrap_or(Role::Admin), can))
 }

@@ -1,18 +1,23 @@
 //! Users, service accounts, and the roles they hold.
 //!
-//! Nobody can take away the last way in: the last enabled global admin cannot be disabled, demoted or
-//! removed.
+//! Nobody can take away the last way in: the last enabled global admin by a binding of its own cannot be
+//! disabled, demoted or removed. And nobody gets further than they are: roles are given up to what one
+//! holds oneself, and those who hold more are not to be changed, for who sets somebody's password is that
+//! somebody.
 
 use hostler_model::{
-    Diagnostic, Error, Generation, Limit, Name, ObjectKind, ObjectRef, Page, Principal,
-    PrincipalId, PrincipalKind, Project, Role, Scope,
+    Diagnostic, Error, Generation, Group, Limit, Name, ObjectKind, ObjectRef, Page, Principal,
+    PrincipalId, PrincipalKind, Project, RoleName, Scope, Subject,
 };
-use hostler_store::{Conn, Tx};
+use hostler_store::{Conn, Member, Tx};
 use serde_json::json;
 
-use super::login::checked_password_hash;
+use super::access::{require_giving, require_not_above};
+use super::group;
 use super::project::{settled, taken};
-use crate::{Control, Cx, MemberDetail, NewUser, UserDetail, UserPatch};
+use super::session::end_sessions;
+use crate::audit_state;
+use crate::{Control, Cx, NewUser, UserDetail, UserPatch};
 
 impl Control {
     pub async fn user_list(
@@ -41,7 +46,8 @@ impl Control {
     pub async fn user_create(&self, cx: &Cx, new: NewUser) -> Result<UserDetail, Error> {
         let password_hash = match (new.kind, &new.password) {
             (PrincipalKind::User, Some(password)) => {
-                Some(checked_password_hash(password, &new.name, "/password").await?)
+                let source = &cx.request.source;
+                Some(self.checked_password_hash(source, password, &new.name, "/password").await?)
             }
             (PrincipalKind::User, None) => {
                 return Err(Error::invalid(vec![Diagnostic::new(
@@ -76,7 +82,9 @@ impl Control {
             None,
             json!({ "kind": principal.kind, "role": new.role }),
         );
-        let (principal_ref, object, audit, role) = (&principal, &object, &audit, new.role);
+        let audit =
+            audit.with_states(None, Some(&audit_state::user(&principal, new.role.as_ref())));
+        let (principal_ref, object, audit, role) = (&principal, &object, &audit, &new.role);
         let replay = self
             .store
             .tx("user_create", |tx| {
@@ -88,7 +96,8 @@ impl Control {
                         .await
                         .map_err(|e| taken(e, "user", &principal_ref.name))?;
                     if let Some(role) = role {
-                        tx.role_binding_set(principal_ref.id, Scope::Global, role).await?;
+                        require_giving(tx, &cx.caller, role, Scope::Global).await?;
+                        tx.role_binding_set(principal_ref.id, Scope::Global, role.clone()).await?;
                     }
                     tx.journal_append(&[], std::slice::from_ref(audit)).await?;
                     Ok::<_, Error>(None)
@@ -117,38 +126,48 @@ impl Control {
                     "a service account has tokens, not a password",
                 )]));
             }
-            changed.password_hash =
-                Some(checked_password_hash(password, &changed.name, "/password").await?);
+            let source = &cx.request.source;
+            let hash = self.checked_password_hash(source, password, &changed.name, "/password");
+            changed.password_hash = Some(hash.await?);
         }
         changed.is_disabled = patch.is_disabled.unwrap_or(changed.is_disabled);
         changed.generation = expected.next();
         changed.time_modified = self.now();
-        let role = patch.role.unwrap_or(current.role);
+        let is_role_new = patch.role.is_some();
+        let role = patch.role.unwrap_or_else(|| current.role.clone());
         let object = ObjectRef::new(ObjectKind::User, changed.id, &changed.name);
         let detail = json!({ "isDisabled": patch.is_disabled, "role": role, "passwordChanged": patch.password.is_some() });
-        let audit = self.audit(cx, "user.update", &object, None, detail);
+        let old = audit_state::user(&current.principal, current.role.as_ref());
+        let new = audit_state::user(&changed, role.as_ref());
+        let audit = self
+            .audit(cx, "user.update", &object, None, detail)
+            .with_states(Some(&old), Some(&new));
         let ends_sessions = patch.password.is_some() || changed.is_disabled;
-        let (changed_ref, audit) = (&changed, &audit);
+        let (changed_ref, audit, role_ref) = (&changed, &audit, &role);
         self.store
             .tx("user_update", |tx| {
                 Box::pin(async move {
+                    require_not_above(tx, &cx.caller, changed_ref).await?;
                     settled(
                         tx.principal_update(changed_ref, expected).await?,
                         "user",
                         &changed_ref.name,
                     )?;
-                    match role {
+                    match role_ref {
+                        _ if !is_role_new => {}
                         Some(role) => {
-                            tx.role_binding_set(changed_ref.id, Scope::Global, role).await?
+                            require_giving(tx, &cx.caller, role, Scope::Global).await?;
+                            tx.role_binding_set(changed_ref.id, Scope::Global, role.clone())
+                                .await?;
                         }
                         None => {
                             tx.role_binding_remove(changed_ref.id, Scope::Global).await?;
                         }
                     }
                     if ends_sessions {
-                        for session in tx.web_session_list(changed_ref.id).await? {
-                            tx.web_session_delete(session.id).await?;
-                        }
+                        end_sessions(tx, changed_ref.id, None, changed_ref.time_modified).await?;
+                        tx.password_reset_delete(changed_ref.id).await?;
+                        self.login_tally_clear(tx, &changed_ref.name).await?;
                     }
                     require_an_admin(tx).await?;
                     tx.journal_append(&[], std::slice::from_ref(audit)).await?;
@@ -166,13 +185,16 @@ impl Control {
         name_or_id: &str,
         expected: Generation,
     ) -> Result<(), Error> {
-        let principal = self.user_get(cx, name_or_id).await?.principal;
+        let UserDetail { principal, role } = self.user_get(cx, name_or_id).await?;
         let object = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
-        let audit = self.audit(cx, "user.remove", &object, None, json!({}));
+        let audit = self
+            .audit(cx, "user.remove", &object, None, json!({}))
+            .with_states(Some(&audit_state::user(&principal, role.as_ref())), None);
         let (principal, audit) = (&principal, &audit);
         self.store
             .tx("user_remove", |tx| {
                 Box::pin(async move {
+                    require_not_above(tx, &cx.caller, principal).await?;
                     settled(
                         tx.principal_delete(principal.id, expected).await?,
                         "user",
@@ -194,58 +216,76 @@ impl Control {
         project: &Project,
         after: Option<&str>,
         limit: Limit,
-    ) -> Result<Page<MemberDetail>, Error> {
-        let page = self
-            .store
-            .read()
-            .await?
-            .role_binding_list(Some(Scope::Project(project.id)), after, limit)
-            .await?;
-        Ok(page.map(|(principal, binding)| MemberDetail { principal, role: binding.role }))
+    ) -> Result<Page<Member>, Error> {
+        let scope = Scope::Project(project.id);
+        Ok(self.store.read().await?.member_list(scope, after, limit).await?)
     }
 
+    /// Gives a user or a group a role in a project, in place of the one held there before.
     pub async fn member_set(
         &self,
         cx: &Cx,
         project: &Project,
-        name_or_id: &str,
-        role: Role,
-    ) -> Result<MemberDetail, Error> {
-        let principal = self.principal_find(name_or_id).await?;
-        let object = ObjectRef::new(ObjectKind::Member, principal.id, &principal.name);
+        who: &str,
+        role: RoleName,
+    ) -> Result<Member, Error> {
+        let found = Holder::find(&mut *self.store.read().await?, who).await?;
+        let object = found.object();
         let audit =
             self.audit(cx, "member.set", &object, Some(project.id), json!({ "role": role }));
-        let (principal_ref, audit) = (&principal, &audit);
+        let (found_ref, audit, role_ref) = (&found, &audit, &role);
+        let scope = Scope::Project(project.id);
         self.store
             .tx("member_set", |tx| {
                 Box::pin(async move {
-                    tx.role_binding_set(principal_ref.id, Scope::Project(project.id), role).await?;
-                    tx.journal_append(&[], std::slice::from_ref(audit)).await?;
+                    found_ref.require_taking(tx, cx, scope).await?;
+                    require_giving(tx, &cx.caller, role_ref, scope).await?;
+                    let old = found_ref.state(tx, scope).await?;
+                    match found_ref {
+                        Holder::User(principal) => {
+                            tx.role_binding_set(principal.id, scope, role_ref.clone()).await?;
+                        }
+                        Holder::Group(group) => {
+                            group::touch(tx, group, self.now()).await?;
+                            tx.group_binding_set(group.id, scope, role_ref).await?;
+                        }
+                    }
+                    let new = audit_state::member(&found_ref.subject(), role_ref);
+                    let audit = audit.clone().with_states(old.as_ref(), Some(&new));
+                    tx.journal_append(&[], &[audit]).await?;
                     Ok::<_, Error>(())
                 })
             })
             .await?;
         self.callers.clear();
-        Ok(MemberDetail { principal, role })
+        Ok(Member { subject: found.subject(), id: object.id, role })
     }
 
-    pub async fn member_remove(
-        &self,
-        cx: &Cx,
-        project: &Project,
-        name_or_id: &str,
-    ) -> Result<(), Error> {
-        let principal = self.principal_find(name_or_id).await?;
-        let object = ObjectRef::new(ObjectKind::Member, principal.id, &principal.name);
+    pub async fn member_remove(&self, cx: &Cx, project: &Project, who: &str) -> Result<(), Error> {
+        let found = Holder::find(&mut *self.store.read().await?, who).await?;
+        let object = found.object();
         let audit = self.audit(cx, "member.remove", &object, Some(project.id), json!({}));
-        let (principal, audit) = (&principal, &audit);
+        let (found, audit) = (&found, &audit);
+        let scope = Scope::Project(project.id);
         self.store
             .tx("member_remove", |tx| {
                 Box::pin(async move {
-                    if !tx.role_binding_remove(principal.id, Scope::Project(project.id)).await? {
-                        return Err(Error::not_found("member", &principal.name));
+                    found.require_taking(tx, cx, scope).await?;
+                    let old = found.state(tx, scope).await?;
+                    let is_gone = match found {
+                        Holder::User(principal) => {
+                            tx.role_binding_remove(principal.id, scope).await?
+                        }
+                        Holder::Group(group) => {
+                            group::touch(tx, group, self.now()).await?;
+                            tx.group_binding_remove(group.id, scope).await?
+                        }
+                    };
+                    if !is_gone {
+                        return Err(Error::not_found("member", found.subject()));
                     }
-                    tx.journal_append(&[], std::slice::from_ref(audit)).await?;
+                    let audit = audit.clone().with_states(old.as_ref(), None);
+                    tx.journal_append(&[], &[audit]).await?;
                     Ok(())
                 })
             })
@@ -259,7 +299,68 @@ impl Control {
     }
 }
 
-async fn find(read: &mut Conn, name_or_id: &str) -> Result<Principal, Error> {
+/// Somebody or some group that a role can be bound to.
+enum Holder {
+    User(Principal),
+    Group(Group),
+}
+
+impl Holder {
+    /// By name or id, or as `group:NAME`.
+    async fn find(read: &mut Conn, who: &str) -> Result<Holder, Error> {
+        match who.strip_prefix(Subject::GROUP) {
+            Some(name) => group::find(read, name).await.map(Holder::Group),
+            None => find(read, who).await.map(Holder::User),
+        }
+    }
+
+    fn subject(&self) -> Subject {
+        match self {
+            Holder::User(principal) => Subject::User(principal.name.clone()),
+            Holder::Group(group) => Subject::Group(group.name.clone()),
+        }
+    }
+
+    fn object(&self) -> ObjectRef {
+        match self {
+            Holder::User(principal) => {
+                ObjectRef::new(ObjectKind::Member, principal.id, &principal.name)
+            }
+            Holder::Group(group) => ObjectRef::new(ObjectKind::Member, group.id, self.subject()),
+        }
+    }
+
+    /// The role that is held in this place itself.
+    async fn held(&self, read: &mut Conn, scope: Scope) -> Result<Option<RoleName>, Error> {
+        Ok(match self {
+            Holder::User(principal) => read.role_binding_get(principal.id, scope).await?,
+            Holder::Group(group) => {
+                let bound = read.group_bindings(group.id).await?;
+                bound.into_iter().find(|(at, _)| *at == scope).map(|(_, role)| role)
+            }
+        })
+    }
+
+    /// What audit entries have a digest of.
+    async fn state(
+        &self,
+        read: &mut Conn,
+        scope: Scope,
+    ) -> Result<Option<serde_json::Value>, Error> {
+        let held = self.held(read, scope).await?;
+        Ok(held.map(|role| audit_state::member(&self.subject(), &role)))
+    }
+
+    /// Nobody takes away what they could not give.
+    async fn require_taking(&self, tx: &mut Conn, cx: &Cx, scope: Scope) -> Result<(), Error> {
+        match self.held(tx, scope).await? {
+            Some(role) => require_giving(tx, &cx.caller, &role, scope).await,
+            None => Ok(()),
+        }
+    }
+}
+
+pub(super) async fn find(read: &mut Conn, name_or_id: &str) -> Result<Principal, Error> {
     let found = match (name_or_id.parse::<PrincipalId>(), name_or_id.parse::<Name>()) {
         (Ok(id), _) => read.principal_get(id).await?,
         (_, Ok(name)) => read.principal_by_name(&name).await?,
@@ -268,9 +369,8 @@ async fn find(read: &mut Conn, name_or_id: &str) -> Result<Principal, Error> {
     found.ok_or_else(|| Error::not_found("user", name_or_id))
 }
 
-async fn global_role(read: &mut Conn, principal: PrincipalId) -> Result<Option<Role>, Error> {
-    let bindings = read.role_bindings_of(principal).await?;
-    Ok(bindings.iter().find(|b| b.scope == Scope::Global).map(|b| b.role))
+async fn global_role(read: &mut Conn, principal: PrincipalId) -> Result<Option<RoleName>, Error> {
+    Ok(read.role_binding_get(principal, Scope::Global).await?)
 }
 
 async fn require_an_admin(tx: &mut Tx<'_>) -> Result<(), Error> {

@@ -5,13 +5,16 @@ use std::collections::{BTreeSet, HashMap};
 
 use hostler_model::{
     Code, Desired, Error, EventKind, Generation, Limit, Name, Node, NodeId, ObjectKind, ObjectRef,
-    Page, Phase, Placement, PlacementId, Project, Run, Service, WorkloadId, WorkloadSpec,
+    Page, Permission, Phase, Placement, PlacementId, Project, Run, Service, WorkloadId,
+    WorkloadSpec,
 };
 use hostler_store::{Conn, ServiceFilter, Tx};
 use serde_json::json;
 
 use super::project::{settled, taken};
+use super::secret_use::check_secrets;
 use super::task::{Names, require_own};
+use crate::audit_state;
 use crate::{Applied, Control, Cx, PlacementDetail, RunDetail, WorkloadDetail, WorkloadQuery};
 
 impl Control {
@@ -43,6 +46,7 @@ impl Control {
                         if self.claim(tx, cx, &object(fresh)).await?.is_some() {
                             return Err(gone(name));
                         }
+                        check_secrets(tx, project, [("/spec".to_owned(), spec)]).await?;
                         self.service_create(tx, cx, fresh).await?;
                         return Ok((fresh.id, Applied::Created));
                     };
@@ -50,7 +54,14 @@ impl Control {
                         return Ok((before.id, Applied::Unchanged));
                     }
                     let owner = Names::default().principal(tx, before.created_by).await?;
-                    require_own(cx, project, "workload", before.created_by, &owner)?;
+                    require_own(
+                        cx,
+                        project,
+                        "workload",
+                        Permission::WorkloadManage,
+                        before.created_by,
+                        &owner,
+                    )?;
                     require_staying(&before)?;
                     let is_same = before.spec == *spec;
                     match expected {
@@ -61,6 +72,7 @@ impl Control {
                         _ if is_same => return Ok((before.id, Applied::Unchanged)),
                         _ => {}
                     }
+                    check_secrets(tx, project, [("/spec".to_owned(), spec)]).await?;
                     let is_replaced = before.is_replaced_by(spec);
                     let mut after = Service { spec: spec.clone(), ..before.clone() };
                     if is_replaced {
@@ -309,7 +321,14 @@ impl Control {
                         return Ok(before);
                     }
                     let owner = Names::default().principal(tx, before.created_by).await?;
-                    require_own(cx, project, "workload", before.created_by, &owner)?;
+                    require_own(
+                        cx,
+                        project,
+                        "workload",
+                        Permission::WorkloadManage,
+                        before.created_by,
+                        &owner,
+                    )?;
                     let placements = tx.service_placements(&[id]).await?;
                     let mut after = before.clone();
                     if !edit(&mut after, &placements)? {
@@ -359,7 +378,9 @@ impl Control {
         let object = object(service);
         let event = self.event(EventKind::WorkloadCreated, project, &object, cx.actor(), "applied");
         let detail = json!({ "spec": service.spec });
-        let audit = self.audit(cx, "workload.apply", &object, project, detail);
+        let audit = self
+            .audit(cx, "workload.apply", &object, project, detail)
+            .with_states(None, Some(&audit_state::workload(service)));
         tx.journal_append(&[event], &[audit]).await?;
         Ok(())
     }
@@ -383,7 +404,10 @@ impl Control {
         if after.spec != before.spec {
             detail["spec"] = json!(after.spec);
         }
-        let audit = self.audit(cx, news.action, &object, project, detail);
+        let (old, new) = (audit_state::workload(before), audit_state::workload(&after));
+        let audit = self
+            .audit(cx, news.action, &object, project, detail)
+            .with_states(Some(&old), Some(&new));
         tx.journal_append(&[event], &[audit]).await?;
         Ok(after)
     }

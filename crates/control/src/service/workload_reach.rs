@@ -1,7 +1,7 @@
 //! What only the nodes of a workload can answer: its output, commands beside it, what it uses.
 
 use hostler_model::{
-    Code, Desired, Diagnostic, Error, NodeId, Project, Run, RunId, Span, Timestamp,
+    Code, Desired, Diagnostic, Error, NodeId, Permission, Project, Run, RunId, Span, Timestamp,
 };
 use serde_json::json;
 
@@ -75,7 +75,14 @@ impl Control {
         }
         let detail = self.workload_get(cx, project, name_or_id).await?;
         let service = &detail.service;
-        require_own(cx, project, "workload", service.created_by, &detail.created_by)?;
+        require_own(
+            cx,
+            project,
+            "workload",
+            Permission::WorkloadManage,
+            service.created_by,
+            &detail.created_by,
+        )?;
         let chosen = self.chosen(&detail, new.node.as_deref()).await?;
         let object = object(service);
         let audit = self.audit(

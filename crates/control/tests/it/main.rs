@@ -2,15 +2,20 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod audit;
+mod audit_sinks;
 mod blobs;
 mod gpus;
 mod metered;
 mod node_images;
+mod people;
 mod postgres;
 mod race_rooms;
 mod racing;
 mod reload;
 mod river;
+mod second_factor;
+mod secrets;
 mod services;
 mod simulation;
 mod story;

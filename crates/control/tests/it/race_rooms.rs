@@ -88,7 +88,7 @@ impl Race {
                 clock: world.clock.clock(),
                 ids: Ids::system(),
                 config: ControlConfig::default(),
-                master_key: MasterKey::from_bytes([7; 32]),
+                master_key: MasterKey::from_bytes([7; 32]).into(),
                 server_name: format!("server-{number}"),
             };
             servers.push(boot.run().await.unwrap());

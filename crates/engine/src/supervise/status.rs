@@ -66,6 +66,7 @@ impl AgentState {
         let unhealthy = unhealthy.filter(|(run, ..)| held.runs.contains(run));
         let reason = match phase {
             Phase::Waiting => self.missing(held, volatile),
+            Phase::Starting => vitals.and_then(|vitals| vitals.lacking.clone()),
             Phase::Running => unhealthy.and_then(|(_, _, why)| why.clone()),
             Phase::Stopped if service.is_down => Some("stopped on the node itself".to_owned()),
             Phase::Stopped if AgentState::wants(held) == Desired::Run => {

@@ -47,6 +47,8 @@ pub struct Vitals {
     pub memory_warning: Option<String>,
     /// Limits of the present run that the node cannot put into force.
     pub unenforced: Vec<String>,
+    /// What its start waits for, in words.
+    pub lacking: Option<String>,
     pub(super) timetable: Option<(Schedule, Timetable)>,
     /// When it is to be looked at again, on the wall's clock.
     pub(super) wake: Option<Timestamp>,

@@ -8,12 +8,14 @@ mod container;
 mod cron;
 mod files;
 mod health;
+mod hidden;
 mod limits;
 mod mode;
 mod placement;
 mod queue;
 mod range;
 mod resources;
+mod secrets;
 mod target;
 mod zone;
 
@@ -23,12 +25,14 @@ pub use container::{Container, ContainerNetwork, Mount, PullPolicy, image_proble
 pub use cron::{Cron, CronError, CronField};
 pub use files::{Input, Output, OutputWhen, inner_path_problem};
 pub use health::{Check, HealthCheck, HttpCheck, OnUnhealthy, TcpCheck};
+pub use hidden::HIDDEN;
 pub use limits::Limits;
 pub use mode::{CatchUp, Mode, ModeKind, Overlap, RestartOn, RestartPolicy, Schedule};
 pub use placement::{LOCATION_LABEL, PlacementRules, Strategy};
 pub use queue::{After, AfterCondition, QueueRules, RetryOn, RetryPolicy};
 pub use range::ArrayRange;
 pub use resources::{GpuRequest, GpuShareSize, NumaRequest, Resources};
+pub use secrets::{SecretUse, secret_file_problem};
 pub use target::Target;
 pub use zone::ZoneError;
 
@@ -70,6 +74,9 @@ pub struct WorkloadSpec {
     /// Environment variables added to the node's minimal set (PATH, HOME, USER, HOSTLER_*).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// Secrets that it is given when it starts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<SecretUse>,
     /// Working directory on the node; the run's own scratch directory when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workdir: Option<String>,
@@ -229,6 +236,7 @@ impl WorkloadSpec {
             (Some(python), true) => python.look(&mut say),
         }
         self.look_at_env(&mut say);
+        self.look_at_secrets(&mut say);
         if let Some(dir) = &self.workdir
             && (!dir.starts_with('/') || dir.contains('\0'))
         {
@@ -292,18 +300,27 @@ impl WorkloadSpec {
     fn look_at_env(&self, say: &mut Problems<'_>) {
         for (key, value) in &self.env {
             let pointer = format!("/env/{}", key.replace('~', "~0").replace('/', "~1"));
-            if key.is_empty() || key.contains(['=', '\0']) {
-                say.at(&pointer, "a variable name cannot be empty or contain `=` or NUL");
-            } else if key.starts_with("HOSTLER_") {
-                say.at(&pointer, "names that begin with HOSTLER_ are set by Hostler itself");
+            if let Some(why) = variable_problem(key) {
+                say.at(&pointer, why);
             } else if value.contains('\0') {
                 say.at(&pointer, "a value cannot contain a NUL character");
+            } else if value == HIDDEN {
+                say.at(&pointer, "this stands where a value was hidden from you; write the value");
             }
         }
         if self.env.iter().map(|(k, v)| k.len() + v.len()).sum::<usize>() > 1 << 20 {
             say.at("/env", "the environment is larger than 1 MiB");
         }
     }
+}
+
+/// Why this cannot be the name of a variable, or `None`.
+fn variable_problem(name: &str) -> Option<&'static str> {
+    if name.is_empty() || name.contains(['=', '\0']) {
+        return Some("a variable name cannot be empty or contain `=` or NUL");
+    }
+    let is_ours = name.starts_with("HOSTLER_");
+    is_ours.then_some("names that begin with HOSTLER_ are set by Hostler itself")
 }
 
 /// Whether a word can be a tag.

@@ -12,6 +12,13 @@ pub fn reference_markdown() -> String {
         if let Kind::Section(inner) = setting.kind {
             text.push_str(&format!("\n## `[{}]`\n\n{}\n", setting.name, setting.doc));
             table(&mut text, inner);
+            for several in inner {
+                if let Kind::Sections(keys) = several.kind {
+                    let name = format!("{}.{}", setting.name, several.name);
+                    text.push_str(&format!("\n### `[[{name}]]`\n\n{}\n", several.doc));
+                    table(&mut text, keys);
+                }
+            }
         }
     }
     text
@@ -25,7 +32,7 @@ fn table(text: &mut String, settings: &[Setting]) {
             Kind::Number => "number",
             Kind::Flag => "true or false",
             Kind::List => "list of text",
-            Kind::Section(_) => continue,
+            Kind::Section(_) | Kind::Sections(_) => continue,
         };
         let Setting { name, default, doc, .. } = setting;
         text.push_str(&format!("| `{name}` | {kind} | {default} | {doc} |\n"));

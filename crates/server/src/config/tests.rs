@@ -70,11 +70,38 @@ fn settings_are_checked_as_a_whole() {
         ("advertise = ['host:7443']", "advertise"),
         ("[patience]\nlost_after = '1s'", "lost_after"),
         ("[limits]\nstreams = 0", "limits"),
+        ("[limits]\nhead_time = '1ms'", "limits"),
+        ("[tls]\ncertificate = '/x'", "tls.key"),
+        ("[tls]\nkey = '/x'", "tls.certificate"),
+        ("[egress]\nallow = ['http://x']", "egress.allow"),
+        ("[egress]\nauthorities = '/no/such/file'", "egress.authorities"),
+        ("[audit]\nanchor_every = 0", "anchor_every"),
+        ("[[audit.sink]]\nname = 'a'\nto = 'ftp://x'", "audit.sink.to"),
+        ("[[audit.sink]]\nto = 'https://x'", "audit.sink.name"),
+        ("[[audit.sink]]\nname = 'a'\nto = 'syslog+udp://x'\ntoken_file = 'y'", "token_file"),
+        (
+            "[[audit.sink]]\nname = 'a'\nto = 'https://x'\n[[audit.sink]]\nname = 'a'\nto = 'https://y'",
+            "two sinks",
+        ),
     ] {
         let text = problem(load(file, &[], Overrides::default()));
         assert!(text.contains(setting), "{file}: {text}");
     }
     assert!(load("metrics_listen = '127.0.0.1:9090'", &[], Overrides::default()).is_ok());
+}
+
+#[test]
+fn sinks_and_destinations_reach_the_application() {
+    let file = "[egress]\nallow = ['10.0.0.0/8', 'vault.example:8200']\npublic = false\n[audit]\nanchor_interval = '5m'\n[[audit.sink]]\nname = 'siem'\nto = 'https://siem.example/in'\n[[audit.sink]]\nname = 'log'\nto = 'syslog+tls://log.example'\nfacility = 4\n";
+    let config = load(file, &[("HOSTLER_SERVER__AUDIT__ANCHOR_EVERY", "9")], Overrides::default());
+    let control = config.unwrap().control(String::new());
+    assert_eq!((control.audit.anchor_every, control.audit.anchor_interval.as_secs()), (9, 300));
+    let shown: Vec<_> = control.audit.sinks.iter().map(|sink| sink.to.shown()).collect();
+    assert_eq!(shown, ["https://siem.example", "syslog+tls://log.example:6514"]);
+    assert_eq!(control.audit.sinks[1].facility, 4);
+    assert_eq!(format!("{:?}", control.egress), "Egress(2 destinations allowed)");
+    let bad = [("HOSTLER_SERVER__AUDIT__SINK", "x")];
+    assert!(problem(load("", &bad, Overrides::default())).contains("only be set in the file"));
 }
 
 #[test]
@@ -110,11 +137,16 @@ fn the_reference_shows_the_true_defaults() {
         assert!(text.contains(setting.name), "{}", setting.name);
     }
     let mut table = Table::new();
-    for (prefix, settings) in
-        [("", SETTINGS), ("PATIENCE__", PATIENCE_SETTINGS), ("LIMITS__", LIMIT_SETTINGS)]
-    {
+    for (prefix, settings) in [
+        ("", SETTINGS),
+        ("PATIENCE__", PATIENCE_SETTINGS),
+        ("LIMITS__", LIMIT_SETTINGS),
+        ("AUDIT__", AUDIT_SETTINGS),
+        ("EGRESS__", EGRESS_SETTINGS),
+        ("TLS__", TLS_SETTINGS),
+    ] {
         let concrete = settings.iter().filter(|s| {
-            !s.default.contains([' ', '`']) && s.default != "nowhere" && !s.default.is_empty()
+            !s.default.contains([' ', '`']) && !["nowhere", "none", ""].contains(&s.default)
         });
         for setting in concrete {
             set(&mut table, SETTINGS, &format!("{prefix}{}", setting.name), setting.default)

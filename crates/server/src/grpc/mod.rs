@@ -8,6 +8,7 @@ mod blobs;
 mod listen;
 mod peers;
 mod relay;
+mod secrets;
 mod session;
 mod streams;
 
@@ -18,6 +19,7 @@ use hostler_control::Control;
 use hostler_proto::v1::agent_link_server::AgentLinkServer;
 use hostler_proto::v1::blob_link_server::BlobLinkServer;
 use hostler_proto::v1::peer_link_server::PeerLinkServer;
+use hostler_proto::v1::secret_link_server::SecretLinkServer;
 use hostler_trust::{PeerCertificate, PeerIdentity};
 use tokio::net::TcpListener;
 use tonic::Status;
@@ -44,6 +46,7 @@ pub async fn serve_agents(
     let incoming = listen::incoming(listener, tls, &tasks);
     let sessions = session::AgentLinkService::new(control.clone(), tasks.clone());
     let blobs = blobs::BlobLinkService::new(control.clone());
+    let secrets = secrets::SecretLinkService::new(control.clone());
     let relay = relay::PeerLinkService::new(control);
     tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(KEEP_ALIVE_EVERY))
@@ -62,6 +65,7 @@ pub async fn serve_agents(
                 .max_decoding_message_size(MESSAGE_MAX)
                 .max_encoding_message_size(MESSAGE_MAX),
         )
+        .add_service(SecretLinkServer::new(secrets))
         .add_service(
             PeerLinkServer::new(relay)
                 .max_decoding_message_size(MESSAGE_MAX)

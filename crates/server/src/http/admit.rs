@@ -6,14 +6,13 @@
 
 use std::any::TypeId;
 use std::net::{IpAddr, SocketAddr};
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use bytes::Bytes;
 use hostler_api::{Access, Endpoint, IDEMPOTENCY_KEY, IfMatch, Nothing};
 use hostler_control::{Idempotency, RequestMeta};
-use hostler_model::{Caller, Code, Error, Generation, Project};
+use hostler_model::{Caller, Code, Error, Generation, Permission, Project};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, USER_AGENT};
 use http::request::Parts;
 use http::{HeaderMap, Method};
@@ -25,11 +24,9 @@ use super::decode;
 use super::envelope::Trace;
 use super::error::{self, malformed};
 use super::gate::{self, Gate, Presented};
-use super::limit::Public;
+use super::limit::{Busy, Public};
 use super::strict;
 
-/// How long the body of a request may take to arrive.
-const BODY_DEADLINE: Duration = Duration::from_secs(30);
 const BODY_MAX: usize = 1 << 20;
 const BATCH_BODY_MAX: usize = 16 << 20;
 
@@ -42,6 +39,7 @@ pub struct Peer(pub SocketAddr);
 pub(super) struct Rule {
     method: Method,
     access: Access,
+    permission: Option<Permission>,
     if_match: IfMatch,
     public: Option<Public>,
     body_max: usize,
@@ -59,6 +57,7 @@ impl Rule {
         Rule {
             method: E::METHOD,
             access: E::ACCESS,
+            permission: E::PERMISSION,
             if_match: E::IF_MATCH,
             public,
             body_max: match (E::RAW_BODY, E::NAME) {
@@ -117,24 +116,27 @@ pub(super) async fn admit<G: Gate>(
     gate: &G,
     rule: &Rule,
     request: Request,
-) -> Result<Admitted, Error> {
+) -> Result<(Admitted, Busy), Error> {
     let (mut parts, body) = request.into_parts();
     let presented = gate::presented(&parts.headers)?;
+    gate.limits().source(source(&parts), gate.clock().instant())?;
     let caller = presented.caller(gate).await?;
+    gate::check_source(&caller, source(&parts))?;
     if let Some(session) = presented.session() {
         gate::check_browser(gate, &parts, session)?;
     }
     gate.limits().principal(caller.principal_id, gate.clock().instant())?;
+    let busy = gate.limits().begin(caller.principal_id)?;
     let path = path_parameters(&mut parts).await;
     let project = {
         let named = path.as_ref().ok().and_then(|path| {
             let found = path.iter().find(|(name, _)| name == "project");
             found.map(|(_, value)| value.as_str())
         });
-        gate::authorise(gate, &caller, rule.access, named).await?
+        gate::authorise(gate, &caller, rule.access, rule.permission, named).await?
     };
     let known = Known { caller, presented, project };
-    read(gate, rule, parts, path?, body, Some(known)).await
+    Ok((read(gate, rule, parts, path?, body, Some(known)).await?, busy))
 }
 
 pub(super) async fn admit_public<G: Gate>(
@@ -170,7 +172,7 @@ async fn read<G: Gate>(
     };
     let body = gate
         .clock()
-        .timeout(BODY_DEADLINE, read_body(&parts.headers, body, rule))
+        .timeout(gate.limits().body_time(), read_body(&parts.headers, body, rule))
         .await
         .map_err(|_| malformed("the body did not arrive in time", "send it again"))??;
     let (body, raw) = match (body.is_empty(), rule.is_raw) {

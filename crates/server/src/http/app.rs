@@ -113,6 +113,9 @@ impl Gate for App {
     fn authorise(&self, caller: &Caller, need: Need) -> Result<(), Error> {
         self.control().authorise(caller, need)
     }
+    fn check_proven(&self, caller: &Caller) -> Result<(), Error> {
+        self.control().require_second_factor(caller)
+    }
     async fn project_resolve(&self, project: &str) -> Result<Project, Error> {
         self.control().project_resolve(project).await
     }

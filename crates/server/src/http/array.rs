@@ -6,7 +6,7 @@ use hostler_api::task::{
     QueueView,
 };
 use hostler_control::{AccountQuery, ArrayDetail, NewArray};
-use hostler_model::Error;
+use hostler_model::{Caller, Error};
 
 use super::{Answer, App, Call, page, view};
 
@@ -18,7 +18,7 @@ pub(crate) async fn list(
     let limit = page::limit(call.query.limit)?;
     let arrays =
         app.control().task_array_list(&call.cx, call.project(), after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(arrays, view::array)))
+    Ok(Answer::new(page::listing(arrays, |array| view::array(&call.cx.caller, array))))
 }
 
 pub(crate) async fn submit(app: App, call: Call<ArraySubmit>) -> Result<Answer<ArrayView>, Error> {
@@ -29,16 +29,22 @@ pub(crate) async fn submit(app: App, call: Call<ArraySubmit>) -> Result<Answer<A
     let detail = app.control().task_array_get(&call.cx, call.project(), &name).await?;
     let location =
         format!("/api/v1/projects/{}/task-arrays/{}", detail.project, detail.standing.array.name);
-    Ok(shown(detail).with_location(location))
+    Ok(shown(&call.cx.caller, detail).with_location(location))
 }
 
 pub(crate) async fn get(app: App, call: Call<ArrayGet>) -> Result<Answer<ArrayView>, Error> {
-    Ok(shown(app.control().task_array_get(&call.cx, call.project(), &call.path.array).await?))
+    Ok(shown(
+        &call.cx.caller,
+        app.control().task_array_get(&call.cx, call.project(), &call.path.array).await?,
+    ))
 }
 
 pub(crate) async fn kill(app: App, call: Call<ArrayKill>) -> Result<Answer<ArrayView>, Error> {
     let (array, grace) = (&call.path.array, call.body.grace);
-    Ok(shown(app.control().task_array_kill(&call.cx, call.project(), array, grace).await?))
+    Ok(shown(
+        &call.cx.caller,
+        app.control().task_array_kill(&call.cx, call.project(), array, grace).await?,
+    ))
 }
 
 pub(crate) async fn queue(app: App, call: Call<QueueShow>) -> Result<Answer<QueueView>, Error> {
@@ -59,7 +65,7 @@ pub(crate) async fn accounts(
     Ok(Answer::new(page::whole(lines, view::account)))
 }
 
-fn shown(detail: ArrayDetail) -> Answer<ArrayView> {
+fn shown(caller: &Caller, detail: ArrayDetail) -> Answer<ArrayView> {
     let generation = detail.standing.array.generation;
-    Answer::new(view::array(detail)).with_generation(generation)
+    Answer::new(view::array(caller, detail)).with_generation(generation)
 }

@@ -23,7 +23,7 @@ use http::header::{
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 use tracing::{Instrument, debug, error, info_span};
 
-use super::error;
+use super::{error, in_url};
 use crate::metrics::HttpMetrics;
 
 /// Follows a request through the layers.
@@ -80,7 +80,11 @@ pub(crate) async fn envelope(
     let trace = Trace::new(request_id(&envelope.ids, request.headers()));
     let method = request.method().clone();
     let is_api = request.uri().path().starts_with("/api/");
-    let span = info_span!("request", request_id = trace.request_id(), %method, path = request.uri().path());
+    let path = match in_url::found(request.uri()) {
+        None => request.uri().path(),
+        Some(_) => "[secret]",
+    };
+    let span = info_span!("request", request_id = trace.request_id(), %method, path);
     if let Some(Ok(parent)) = request.headers().get("traceparent").map(HeaderValue::to_str) {
         hostler_base::log::continue_trace(&span, parent);
     }

@@ -58,7 +58,7 @@ pub(crate) fn answer(error: &Error, request_id: &str) -> Response {
     if let Some(seconds) = error.retry_after {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
-    if error.code == Code::Unauthenticated {
+    if matches!(error.code, Code::Unauthenticated | Code::SecondFactorRequired) {
         headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"hostler\""));
     }
     response

@@ -4,15 +4,16 @@
 //! is not enough for a change: the request must also carry the CSRF token and come from our own
 //! pages, because browsers send cookies along with requests that other sites make.
 //!
-//! A project that the caller has no role in does not exist for it: the answer is the same as for a
+//! A project that the caller may do nothing in does not exist for it: the answer is the same as for a
 //! name that was never used. Streams keep what was presented ([`Presented`]) and ask again while they
 //! live, so that revoking a credential ends them.
 
 use std::future::Future;
+use std::net::IpAddr;
 
 use hostler_api::{Access, CSRF_HEADER, SESSION_COOKIE};
 use hostler_base::Clock;
-use hostler_model::{Caller, Code, Error, Need, Project, Scope};
+use hostler_model::{Caller, Code, Error, Need, Permission, Project, Scope};
 use hostler_trust::SecretString;
 use hostler_trust::secret::constant_time_eq;
 use http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
@@ -35,6 +36,8 @@ pub trait Gate: Clone + Send + Sync + 'static {
     /// The CSRF token that belongs to a session.
     fn csrf_token(&self, session: &SecretString) -> String;
     fn authorise(&self, caller: &Caller, need: Need) -> Result<(), Error>;
+    /// Refuses a caller who has to prove more before any role counts.
+    fn check_proven(&self, caller: &Caller) -> Result<(), Error>;
     fn project_resolve(&self, project: &str)
     -> impl Future<Output = Result<Project, Error>> + Send;
     fn limits(&self) -> &Limits;
@@ -183,20 +186,53 @@ fn host_of(parts: &Parts) -> Option<&str> {
     }
 }
 
+/// Refuses a token that is used from somewhere else than it is for.
+pub(crate) fn check_source(caller: &Caller, source: Option<IpAddr>) -> Result<(), Error> {
+    if caller.may_come_from(source) {
+        return Ok(());
+    }
+    let from = source.map_or_else(|| "an unknown address".to_owned(), |ip| ip.to_string());
+    tracing::warn!(user = %caller.name, source = %from, "token used from an address it is not for");
+    Err(Error::new(
+        Code::Forbidden,
+        format!("this token is not for use from {from}"),
+        "use it from one of its addresses, or make another with `hostler token create --from`; \
+         if it was not you, revoke it with `hostler token rm`",
+    ))
+}
+
 /// Decides by the endpoint's rule; gives the project where the rule is about one.
 pub(crate) async fn authorise<G: Gate>(
     gate: &G,
     caller: &Caller,
     access: Access,
+    permission: Option<Permission>,
     project: Option<&str>,
 ) -> Result<Option<Project>, Error> {
-    match access {
-        Access::Public | Access::LoggedIn => Ok(None),
-        Access::Global(role) => {
-            let scope = Scope::Global;
-            gate.authorise(caller, Need { role, scope }).map(|()| None)
+    if matches!(access, Access::Global(_) | Access::Project(_)) {
+        gate.check_proven(caller)?;
+    }
+    match (access, permission) {
+        (Access::Public | Access::LoggedIn, None) => Ok(None),
+        // Each sees its own; but a token that is for some permissions only needs this one.
+        (Access::Public | Access::LoggedIn, Some(permission)) => {
+            if caller.credential.allows(permission) {
+                return Ok(None);
+            }
+            Err(Error::new(
+                Code::Forbidden,
+                format!("the token is not for {permission}"),
+                "use another token; `hostler token ls -o wide` shows what each is for",
+            ))
         }
-        Access::Project(role) => {
+        (Access::Global(_) | Access::Project(_), None) => {
+            Err(Error::internal("an endpoint asks for a role without a permission"))
+        }
+        (Access::Global(_), Some(permission)) => {
+            let scope = Scope::Global;
+            gate.authorise(caller, Need { permission, scope }).map(|()| None)
+        }
+        (Access::Project(_), Some(permission)) => {
             let given = project.unwrap_or_default();
             let project = match gate.project_resolve(given).await {
                 Ok(project) => project,
@@ -204,10 +240,10 @@ pub(crate) async fn authorise<G: Gate>(
                 Err(error) => return Err(error),
             };
             let scope = Scope::Project(project.id);
-            if caller.role_in(scope).is_none() {
+            if !caller.sees(scope) {
                 return Err(unknown_project(given));
             }
-            gate.authorise(caller, Need { role, scope })?;
+            gate.authorise(caller, Need { permission, scope })?;
             Ok(Some(project))
         }
     }

@@ -1,15 +1,18 @@
-//! Budgets: how often an address, an account or a principal may ask.
+//! Budgets: how often an address or a principal may ask.
 //!
 //! Each key has a bucket that holds `burst` tokens and refills at a steady rate; a request takes one.
 //! Buckets live in memory of this process and are forgotten on a restart: they slow guessing and
 //! floods down, they are not a record. The number of buckets is bounded; when it is reached, those
 //! that are full again (and so say nothing) are dropped, and if none is, the newcomer is refused
 //! rather than memory spent.
+//!
+//! Besides how often, there is a limit on how much of one principal is worked on at once, and on how long
+//! a body may take to arrive.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hostler_model::{Error, PrincipalId};
@@ -60,11 +63,6 @@ impl<K: Hash + Eq> Buckets<K> {
         self.change(key, now, 1.0)
     }
 
-    /// Asks whether a token is there without taking it.
-    pub fn look(&self, key: K, now: Duration) -> Result<(), Duration> {
-        self.change(key, now, 0.0)
-    }
-
     fn change(&self, key: K, now: Duration, cost: f64) -> Result<(), Duration> {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.len() >= KEYS_MAX && !held.contains_key(&key) {
@@ -93,24 +91,30 @@ impl<K: Hash + Eq> Buckets<K> {
 pub struct Rates {
     /// Logins and setups of one address.
     pub login_source: Rate,
-    /// Failed logins to one account, wherever they come from.
-    pub login_account: Rate,
     /// Joins of one address: a rack behind one gateway joins at once.
     pub join_source: Rate,
     /// Questions of one address that need no login but do need the database.
     pub probe_source: Rate,
     /// All requests of one principal.
     pub principal: Rate,
+    /// All requests of one address that come with a credential, right or wrong.
+    pub source: Rate,
+    /// Requests of one principal that are worked on at once.
+    pub at_once: usize,
+    /// How long the body of a request may take to arrive.
+    pub body_time: Duration,
 }
 
 impl Default for Rates {
     fn default() -> Rates {
         Rates {
             login_source: Rate::new(30.0, 0.5),
-            login_account: Rate::new(10.0, 0.1),
             join_source: Rate::new(2000.0, 100.0),
             probe_source: Rate::new(1000.0, 200.0),
             principal: Rate::new(4000.0, 2000.0),
+            source: Rate::new(20_000.0, 10_000.0),
+            at_once: 512,
+            body_time: Duration::from_secs(30),
         }
     }
 }
@@ -118,10 +122,31 @@ impl Default for Rates {
 /// All budgets of a server.
 pub struct Limits {
     login_source: Buckets<IpAddr>,
-    login_account: Buckets<String>,
     join_source: Buckets<IpAddr>,
     probe_source: Buckets<IpAddr>,
     principal: Buckets<PrincipalId>,
+    source: Buckets<IpAddr>,
+    busy: Arc<Mutex<HashMap<PrincipalId, usize>>>,
+    at_once: usize,
+    body_time: Duration,
+}
+
+/// A request that is worked on, counted for its principal until it is dropped.
+pub(crate) struct Busy {
+    all: Arc<Mutex<HashMap<PrincipalId, usize>>>,
+    principal: PrincipalId,
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = all.get_mut(&self.principal) {
+            *count -= 1;
+            if *count == 0 {
+                all.remove(&self.principal);
+            }
+        }
+    }
 }
 
 /// Which budget an unauthenticated endpoint draws from.
@@ -136,10 +161,13 @@ impl Limits {
     pub fn new(rates: Rates) -> Limits {
         Limits {
             login_source: Buckets::new(rates.login_source),
-            login_account: Buckets::new(rates.login_account),
             join_source: Buckets::new(rates.join_source),
             probe_source: Buckets::new(rates.probe_source),
             principal: Buckets::new(rates.principal),
+            source: Buckets::new(rates.source),
+            busy: Arc::default(),
+            at_once: rates.at_once,
+            body_time: rates.body_time,
         }
     }
 
@@ -158,23 +186,30 @@ impl Limits {
         buckets.take(source, now).map_err(rate_limited)
     }
 
-    /// Before a password is checked: whether the account has failures left.
-    pub(crate) fn account_check(&self, account: &str, now: Duration) -> Result<(), Error> {
-        self.login_account.look(account_key(account), now).map_err(rate_limited)
+    /// Before a credential is looked at.
+    pub(crate) fn source(&self, source: Option<IpAddr>, now: Duration) -> Result<(), Error> {
+        let source = network(source.unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED)));
+        self.source.take(source, now).map_err(rate_limited)
     }
 
-    /// After a password was wrong.
-    pub(crate) fn account_failed(&self, account: &str, now: Duration) {
-        let _ = self.login_account.take(account_key(account), now);
+    /// Counts a request of a principal for as long as the result lives.
+    pub(crate) fn begin(&self, principal: PrincipalId) -> Result<Busy, Error> {
+        let mut all = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = all.entry(principal).or_default();
+        if *count >= self.at_once {
+            return Err(rate_limited(Duration::from_secs(1)));
+        }
+        *count += 1;
+        Ok(Busy { all: Arc::clone(&self.busy), principal })
+    }
+
+    pub(crate) fn body_time(&self) -> Duration {
+        self.body_time
     }
 
     pub(crate) fn principal(&self, id: PrincipalId, now: Duration) -> Result<(), Error> {
         self.principal.take(id, now).map_err(rate_limited)
     }
-}
-
-fn account_key(account: &str) -> String {
-    account.chars().take(64).collect()
 }
 
 /// One customer's worth of addresses: an IPv4 address, or the /64 of an IPv6 one.
@@ -203,12 +238,24 @@ mod tests {
         assert!(buckets.take("b", at(10)).is_ok());
         assert!(buckets.take("a", at(11)).is_ok());
         assert!(buckets.take("a", at(11)).is_err());
-        assert!(buckets.look("a", at(12)).is_ok());
-        assert!(buckets.look("a", at(12)).is_ok());
         for _ in 0..3 {
             assert!(buckets.take("a", at(1000)).is_ok());
         }
         assert!(buckets.take("a", at(1000)).is_err());
+    }
+
+    #[test]
+    fn so_many_of_one_principal_are_worked_on_at_once() {
+        let limits = Limits::new(Rates { at_once: 2, ..Rates::default() });
+        let id = |n| PrincipalId::from_uuid(uuid::Uuid::from_u128(n));
+        let (one, two) = (limits.begin(id(1)).unwrap(), limits.begin(id(1)).unwrap());
+        assert!(limits.begin(id(1)).is_err());
+        assert!(limits.begin(id(2)).is_ok());
+        drop(one);
+        let three = limits.begin(id(1)).unwrap();
+        assert!(limits.begin(id(1)).is_err());
+        drop((two, three));
+        assert!(limits.busy.lock().unwrap().is_empty());
     }
 
     #[test]

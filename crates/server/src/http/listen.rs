@@ -1,7 +1,8 @@
 //! Accepting connections: TLS, limits, and an orderly end.
 //!
 //! Every connection is a task with an owner. A peer has a fixed time for its TLS handshake and for
-//! the head of each request; idle connections are closed; the number of connections is bounded, in
+//! the head of each request, and has to take what it is sent; idle connections are closed; the number of
+//! connections is bounded, in
 //! all (then new ones wait in the kernel's queue) and per source (then they are closed). When the
 //! group is cancelled no connection is accepted any more, those that are idle close, and those that
 //! serve something finish it.
@@ -29,10 +30,10 @@ use tracing::{debug, warn};
 
 use super::admit::Peer;
 use super::limit::network;
+use super::stall::Stalling;
 use crate::tls::ServerTls;
 
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 const PING_EVERY: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 const STREAMS_MAX: u32 = 256;
@@ -40,16 +41,25 @@ const HEAD_MAX: u32 = 32 << 10;
 /// After a failed accept (out of file descriptors, say), before the next try.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How many connections there may be.
+/// How many connections there may be, and how slow they may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionLimits {
     pub total: usize,
     pub per_source: usize,
+    /// For the head of a request to arrive.
+    pub head_time: Duration,
+    /// For the peer to take some of what waits to be sent.
+    pub stall_time: Duration,
 }
 
 impl Default for ConnectionLimits {
     fn default() -> ConnectionLimits {
-        ConnectionLimits { total: 8192, per_source: 2048 }
+        ConnectionLimits {
+            total: 8192,
+            per_source: 2048,
+            head_time: Duration::from_secs(30),
+            stall_time: Duration::from_secs(60),
+        }
     }
 }
 
@@ -94,7 +104,7 @@ pub async fn serve_http(
             (router.clone(), tls.clone(), connections.clone(), clock.clone());
         connections.spawn("http connection", OnError::Log, async move {
             let _held = (permit, source);
-            connection(router, stream, peer, tls, scope, clock).await;
+            connection(router, stream, peer, tls, limits, (scope, clock)).await;
         });
     }
     drop(listener);
@@ -106,15 +116,16 @@ async fn connection(
     stream: TcpStream,
     peer: SocketAddr,
     tls: Option<ServerTls>,
-    tasks: Tasks,
-    clock: Clock,
+    limits: ConnectionLimits,
+    (tasks, clock): (Tasks, Clock),
 ) {
     let _ = stream.set_nodelay(true);
+    let stream = Stalling::new(stream, limits.stall_time);
     let Some(tls) = tls else {
-        return exchange(router, stream, peer, tasks).await;
+        return exchange(router, stream, peer, limits, tasks).await;
     };
     match clock.timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
-        Ok(Ok(stream)) => exchange(router, stream, peer, tasks).await,
+        Ok(Ok(stream)) => exchange(router, stream, peer, limits, tasks).await,
         Ok(Err(error)) => debug!(%peer, %error, "tls handshake failed"),
         Err(_) => debug!(%peer, "tls handshake took too long"),
     }
@@ -124,13 +135,14 @@ async fn exchange(
     router: Router,
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     peer: SocketAddr,
+    limits: ConnectionLimits,
     tasks: Tasks,
 ) {
     let mut builder = auto::Builder::new(OwnedExecutor(tasks.clone()));
     builder
         .http1()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
+        .header_read_timeout(limits.head_time)
         .max_buf_size(HEAD_MAX as usize * 2);
     builder
         .http2()

@@ -17,11 +17,13 @@ mod decode;
 mod envelope;
 pub(crate) mod error;
 mod gate;
+mod in_url;
 mod limit;
 mod mount;
 mod strict;
 
 mod listen;
+mod stall;
 mod unread;
 
 mod exec;
@@ -33,12 +35,19 @@ mod watch;
 mod workload_logs;
 mod workload_view;
 
+mod access;
+mod audit;
 mod blob;
+mod group;
 mod image;
+mod invitation;
 mod node;
 mod operation;
 mod project;
 mod record;
+mod role;
+mod second_factor;
+mod secret;
 mod session;
 mod system;
 mod task;
@@ -66,17 +75,21 @@ use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Pr
 /// The whole HTTP side of a server; fails when an endpoint of the contract has no handler.
 pub fn router(app: App) -> Result<Router, MountError> {
     let envelope = app.envelope();
-    let routes = routes(app).finish(&api::all())?;
-    Ok(enclose(routes, envelope))
+    let routes = routes(app.clone()).finish(&api::all())?;
+    let guarded = routes.fallback(crate::web::serve).layer(from_fn_with_state(app, in_url::refuse));
+    Ok(surround(guarded, envelope))
 }
 
 /// Puts pages, compression, the reading of unread bodies and the envelope around the routes of an API.
 pub fn enclose(api: Router, envelope: Envelope) -> Router {
+    surround(api.fallback(crate::web::serve), envelope)
+}
+
+fn surround(all: Router, envelope: Envelope) -> Router {
     let worth_it = DefaultPredicate::new()
         .and(NotForContentType::const_new("application/x-ndjson"))
         .and(NotForContentType::const_new("application/octet-stream"));
-    api.fallback(crate::web::serve)
-        .layer(CompressionLayer::new().compress_when(worth_it))
+    all.layer(CompressionLayer::new().compress_when(worth_it))
         .layer(from_fn_with_state(envelope.clock.clone(), unread::discard))
         .layer(from_fn_with_state(envelope, envelope::envelope))
 }
@@ -97,6 +110,25 @@ fn routes(app: App) -> Routes<App> {
         .on(api::session::PasswordChange, session::password_change)
         .on(api::session::WebSessionList, session::list)
         .on(api::session::WebSessionEnd, session::end)
+        .on(api::session::WebSessionEndOthers, session::end_others)
+        .on(api::session::UserSessionList, session::list_of)
+        .on(api::session::UserSessionEnd, session::end_of)
+        .on(api::session::UserSessionEndAll, session::end_all_of)
+        .on(api::second_factor::TotpShow, second_factor::show)
+        .on(api::second_factor::TotpEnrol, second_factor::enrol)
+        .on(api::second_factor::TotpConfirm, second_factor::confirm)
+        .on(api::second_factor::TotpDisable, second_factor::disable)
+        .on(api::second_factor::TotpReset, second_factor::reset)
+        .on(api::invitation::InvitationList, invitation::list)
+        .on(api::invitation::InvitationCreate, invitation::create)
+        .on(api::invitation::InvitationRevoke, invitation::revoke)
+        .on(api::invitation::ProjectInvitationList, invitation::project_list)
+        .on(api::invitation::ProjectInvitationCreate, invitation::project_create)
+        .on(api::invitation::ProjectInvitationRevoke, invitation::project_revoke)
+        .on_public(api::invitation::InvitationShow, invitation::show)
+        .on_public(api::invitation::InvitationAccept, invitation::accept)
+        .on(api::invitation::PasswordResetIssue, invitation::reset_issue)
+        .on_public(api::invitation::PasswordResetUse, invitation::reset_use)
         .on(api::user::UserList, user::list)
         .on(api::user::UserCreate, user::create)
         .on(api::user::UserGet, user::get)
@@ -105,6 +137,21 @@ fn routes(app: App) -> Routes<App> {
         .on(api::user::MemberList, user::members)
         .on(api::user::MemberSet, user::member_set)
         .on(api::user::MemberRemove, user::member_remove)
+        .on(api::role::RoleList, role::list)
+        .on(api::role::RoleCreate, role::create)
+        .on(api::role::RoleGet, role::get)
+        .on(api::role::RoleHolders, role::holders)
+        .on(api::role::RoleUpdate, role::update)
+        .on(api::role::RoleRemove, role::remove)
+        .on(api::group::GroupList, group::list)
+        .on(api::group::GroupCreate, group::create)
+        .on(api::group::GroupGet, group::get)
+        .on(api::group::GroupUpdate, group::update)
+        .on(api::group::GroupMemberAdd, group::add)
+        .on(api::group::GroupMemberRemove, group::take)
+        .on(api::group::GroupRemove, group::remove)
+        .on(api::access::AccessCheck, access::check)
+        .on(api::access::AccessExplain, access::explain)
         .on(api::token::TokenList, token::list)
         .on(api::token::TokenCreate, token::create)
         .on(api::token::TokenGet, token::get)
@@ -184,10 +231,23 @@ fn routes(app: App) -> Routes<App> {
         .on(api::blob::SharedChunksMissing, blob::shared_missing)
         .on(api::blob::SharedChunkPut, blob::shared_put)
         .on(api::blob::TaskOutputList, blob::outputs)
+        .on(api::secret::SecretList, secret::list)
+        .on(api::secret::SecretGet, secret::get)
+        .on(api::secret::SecretSet, secret::set)
+        .on(api::secret::SecretGenerate, secret::generate)
+        .on(api::secret::SecretRead, secret::read)
+        .on(api::secret::SecretVersionList, secret::versions)
+        .on(api::secret::SecretVersionDestroy, secret::destroy)
+        .on(api::secret::SecretRemove, secret::remove)
+        .on(api::secret::SecretRewrap, secret::rewrap)
         .on(api::operation::OperationList, operation::list)
         .on(api::operation::OperationGet, operation::get)
         .on(api::operation::OperationCancel, operation::cancel)
         .on(api::record::EventList, record::events)
-        .on(api::record::AuditList, record::audit)
-        .on(api::record::AuditVerify, record::verify)
+        .on(api::record::AuditList, audit::list)
+        .on(api::record::AuditExport, audit::export)
+        .on(api::record::AuditVerify, audit::verify)
+        .on(api::record::AuditAnchorList, audit::anchors)
+        .on(api::record::AuditAnchorCreate, audit::anchor)
+        .on(api::record::AuditSinkList, audit::sinks)
 }

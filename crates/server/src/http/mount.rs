@@ -119,7 +119,7 @@ impl<G: Gate> Routes<G> {
                 let trace = Trace::of(request.extensions());
                 let inner = gate.clone();
                 let work = async move {
-                    let admitted = admit(&inner, &rule, request).await?;
+                    let (admitted, _busy) = admit(&inner, &rule, request).await?;
                     let call = admitted.into_call::<E>()?;
                     handler(inner, call).await?.into_response::<E>()
                 };

@@ -1,9 +1,9 @@
-//! Events and the audit trail.
+//! Events.
 
 use hostler_api::Listing;
-use hostler_api::record::{AuditList, AuditVerify, AuditView, EventList, EventView};
-use hostler_control::{AuditQuery, EventQuery};
-use hostler_model::{AuditVerdict, Error, Scope};
+use hostler_api::record::{EventList, EventView};
+use hostler_control::EventQuery;
+use hostler_model::{Error, Need, Permission};
 
 use super::gate::unknown_project;
 use super::watch::{self, Watched};
@@ -43,26 +43,8 @@ async fn visible_project(
     given: &str,
 ) -> Result<hostler_model::ProjectId, Error> {
     let project = app.control().project_resolve(given).await?;
-    match call.cx.caller.role_in(Scope::Project(project.id)) {
-        Some(_) => Ok(project.id),
-        None => Err(unknown_project(given)),
+    match call.cx.caller.may(Need::of(Permission::EventRead, Some(project.id))) {
+        true => Ok(project.id),
+        false => Err(unknown_project(given)),
     }
-}
-
-pub(crate) async fn audit(
-    app: App,
-    call: Call<AuditList>,
-) -> Result<Answer<Listing<AuditView>>, Error> {
-    let before = page::before(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let query = AuditQuery { actor: call.query.actor.clone(), action: call.query.action.clone() };
-    let entries = app.control().audit_list(&call.cx, &query, before, limit).await?;
-    Ok(Answer::new(page::listing(entries, view::audit)))
-}
-
-pub(crate) async fn verify(
-    app: App,
-    call: Call<AuditVerify>,
-) -> Result<Answer<AuditVerdict>, Error> {
-    Ok(Answer::new(app.control().audit_verify(&call.cx).await?))
 }

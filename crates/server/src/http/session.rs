@@ -1,12 +1,13 @@
 //! Getting in and out.
 
 use hostler_api::session::{
-    Login, LoginKind, LoginView, Logout, PasswordChange, Setup, WebSessionEnd, WebSessionList,
+    Login, LoginKind, LoginView, Logout, PasswordChange, SessionsEndedView, Setup, UserSessionEnd,
+    UserSessionEndAll, UserSessionList, WebSessionEnd, WebSessionEndOthers, WebSessionList,
     WebSessionView, Whoami, WhoamiView,
 };
 use hostler_api::{Listing, Nothing, SESSION_COOKIE};
-use hostler_control::LoginGrant;
-use hostler_model::{Code, Error, Timestamp};
+use hostler_control::{LoginGrant, Rekeyed, SessionsEnded};
+use hostler_model::{Error, Timestamp, WebSessionId};
 use hostler_trust::SecretString;
 
 use super::gate::Gate;
@@ -23,29 +24,20 @@ pub(crate) async fn setup(app: App, call: PublicCall<Setup>) -> Result<Answer<Lo
 pub(crate) async fn login(app: App, call: PublicCall<Login>) -> Result<Answer<LoginView>, Error> {
     let body = call.body;
     let password = SecretString::new(body.password);
-    let (limits, now) = (app.limits(), app.clock().instant());
-    limits.account_check(&body.name, now)?;
-    let result =
-        app.control().login(&call.request, &body.name, &password, control_kind(body.kind)).await;
-    match result {
-        Ok(grant) => Ok(granted(&app, grant)),
-        Err(error) => {
-            if error.code == Code::Unauthenticated {
-                limits.account_failed(&body.name, now);
-            }
-            Err(error)
-        }
-    }
+    let code = body.code.map(SecretString::new);
+    let (name, kind) = (&body.name, control_kind(body.kind));
+    let grant = app.control().login(&call.request, name, &password, code.as_ref(), kind).await?;
+    Ok(granted(&app, grant))
 }
 
-fn control_kind(kind: LoginKind) -> hostler_control::LoginKind {
+pub(super) fn control_kind(kind: LoginKind) -> hostler_control::LoginKind {
     match kind {
         LoginKind::Cookie => hostler_control::LoginKind::Cookie,
         LoginKind::Token => hostler_control::LoginKind::Token,
     }
 }
 
-fn granted(app: &App, grant: LoginGrant) -> Answer<LoginView> {
+pub(super) fn granted(app: &App, grant: LoginGrant) -> Answer<LoginView> {
     let view = |token, csrf_token| LoginView {
         name: grant.principal.name.clone(),
         token,
@@ -61,6 +53,17 @@ fn granted(app: &App, grant: LoginGrant) -> Answer<LoginView> {
             let cookie = cookie(grant.secret.expose(), grant.time_expires, app.clock().now());
             Answer::new(view(None, Some(csrf))).with_cookie(cookie)
         }
+    }
+}
+
+/// Gives the browser the new secret of its session, where there is one.
+pub(super) fn with_rekeyed<T>(app: &App, answer: Answer<T>, rekeyed: Option<Rekeyed>) -> Answer<T> {
+    match rekeyed {
+        Some(rekeyed) => {
+            let now = app.clock().now();
+            answer.with_cookie(cookie(rekeyed.secret.expose(), rekeyed.time_expires, now))
+        }
+        None => answer,
     }
 }
 
@@ -83,22 +86,18 @@ pub(crate) async fn logout(app: App, call: Call<Logout>) -> Result<Answer<Nothin
 
 pub(crate) async fn whoami(app: App, call: Call<Whoami>) -> Result<Answer<WhoamiView>, Error> {
     let csrf = call.presented.session().map(|session| app.csrf_token(session));
-    Ok(Answer::new(view::whoami(&call.cx.caller, csrf)))
+    let mut who = view::whoami(&call.cx.caller, csrf);
+    who.second_factor = app.control().second_factor_show(&call.cx).await?.state;
+    Ok(Answer::new(who))
 }
 
 pub(crate) async fn password_change(
     app: App,
     call: Call<PasswordChange>,
 ) -> Result<Answer<Nothing>, Error> {
-    let account = call.cx.caller.name.to_string();
-    let (limits, now) = (app.limits(), app.clock().instant());
-    limits.account_check(&account, now)?;
     let (current, new) = (SecretString::new(call.body.current), SecretString::new(call.body.new));
-    let result = app.control().password_change(&call.cx, &current, &new).await;
-    if result.is_err() {
-        limits.account_failed(&account, now);
-    }
-    result.map(|()| Answer::new(Nothing {}))
+    let rekeyed = app.control().password_change(&call.cx, &current, &new).await?;
+    Ok(with_rekeyed(&app, Answer::new(Nothing {}), rekeyed))
 }
 
 pub(crate) async fn list(
@@ -110,8 +109,43 @@ pub(crate) async fn list(
 }
 
 pub(crate) async fn end(app: App, call: Call<WebSessionEnd>) -> Result<Answer<Nothing>, Error> {
-    let given = &call.path.session;
-    let id = given.parse().map_err(|_| Error::not_found("session", given))?;
+    let id = parsed(&call.path.session)?;
     app.control().web_session_end(&call.cx, id).await?;
     Ok(Answer::new(Nothing {}))
+}
+
+fn parsed(given: &str) -> Result<WebSessionId, Error> {
+    given.parse().map_err(|_| Error::not_found("session", super::error::shortened(given)))
+}
+
+pub(crate) async fn end_others(
+    app: App,
+    call: Call<WebSessionEndOthers>,
+) -> Result<Answer<SessionsEndedView>, Error> {
+    Ok(ended(app.control().own_sessions_end(&call.cx).await?))
+}
+
+pub(crate) async fn list_of(
+    app: App,
+    call: Call<UserSessionList>,
+) -> Result<Answer<Listing<WebSessionView>>, Error> {
+    let sessions = app.control().user_session_list(&call.cx, &call.path.user).await?;
+    Ok(Answer::new(page::whole(sessions, |session| view::web_session(session, &call.cx.caller))))
+}
+
+pub(crate) async fn end_of(app: App, call: Call<UserSessionEnd>) -> Result<Answer<Nothing>, Error> {
+    let id = parsed(&call.path.session)?;
+    app.control().user_session_end(&call.cx, &call.path.user, id).await?;
+    Ok(Answer::new(Nothing {}))
+}
+
+pub(crate) async fn end_all_of(
+    app: App,
+    call: Call<UserSessionEndAll>,
+) -> Result<Answer<SessionsEndedView>, Error> {
+    Ok(ended(app.control().user_sessions_end(&call.cx, &call.path.user).await?))
+}
+
+fn ended(ended: SessionsEnded) -> Answer<SessionsEndedView> {
+    Answer::new(SessionsEndedView { browsers: ended.browsers, command_lines: ended.command_lines })
 }

@@ -99,6 +99,10 @@ async fn scrape(app: &App) -> Result<String, Error> {
         sessions: control.sessions() as u64,
         events_head: control.event_head().await?,
         images_tidied: control.images_tidied(),
+        logins: control.login_counts(),
+        secrets: control.secret_counts(),
+        audit_sinks: control.audit_sinks().await?.into_iter().map(|s| (s.name, s.lag)).collect(),
+        egress: control.config().egress.counts(),
     }))
 }
 

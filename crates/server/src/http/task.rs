@@ -7,7 +7,7 @@ use hostler_api::task::{
 };
 use hostler_api::{Listing, Nothing};
 use hostler_control::{NewTask, OutputQuery, TaskDetail};
-use hostler_model::{Diagnostic, Error, Span};
+use hostler_model::{Caller, Diagnostic, Error, Span};
 
 use super::error::malformed;
 use super::logs;
@@ -48,7 +48,7 @@ pub(crate) async fn list(
         .control()
         .task_list(&call.cx, call.project(), states, array, after.as_deref(), limit)
         .await?;
-    let mut listing = page::listing(tasks, view::task);
+    let mut listing = page::listing(tasks, |task| view::task(&call.cx.caller, task));
     listing.watch_cursor = Some(head.to_string());
     Ok(Answer::new(listing))
 }
@@ -69,7 +69,7 @@ pub(crate) async fn submit(app: App, call: Call<TaskSubmit>) -> Result<Answer<Ta
         .next()
         .ok_or_else(|| Error::internal("one task was submitted and none came back"))?;
     let location = format!("/api/v1/projects/{}/tasks/{}", task.project, task.workload.name);
-    Ok(shown(task).with_location(location))
+    Ok(shown(&call.cx.caller, task).with_location(location))
 }
 
 pub(crate) async fn submit_batch(
@@ -100,25 +100,34 @@ pub(crate) async fn get(app: App, call: Call<TaskGet>) -> Result<Answer<TaskView
         Some(patience) => control.task_wait(&call.cx, project, task, patience).await?,
         None => control.task_get(&call.cx, project, task).await?,
     };
-    Ok(shown(detail))
+    Ok(shown(&call.cx.caller, detail))
 }
 
 pub(crate) async fn kill(app: App, call: Call<TaskKill>) -> Result<Answer<TaskView>, Error> {
     let detail =
         app.control().task_kill(&call.cx, call.project(), &call.path.task, call.body.grace).await?;
-    Ok(shown(detail))
+    Ok(shown(&call.cx.caller, detail))
 }
 
 pub(crate) async fn pause(app: App, call: Call<TaskPause>) -> Result<Answer<TaskView>, Error> {
-    Ok(shown(app.control().task_pause(&call.cx, call.project(), &call.path.task).await?))
+    Ok(shown(
+        &call.cx.caller,
+        app.control().task_pause(&call.cx, call.project(), &call.path.task).await?,
+    ))
 }
 
 pub(crate) async fn resume(app: App, call: Call<TaskResume>) -> Result<Answer<TaskView>, Error> {
-    Ok(shown(app.control().task_resume(&call.cx, call.project(), &call.path.task).await?))
+    Ok(shown(
+        &call.cx.caller,
+        app.control().task_resume(&call.cx, call.project(), &call.path.task).await?,
+    ))
 }
 
 pub(crate) async fn retry(app: App, call: Call<TaskRetry>) -> Result<Answer<TaskView>, Error> {
-    Ok(shown(app.control().task_retry(&call.cx, call.project(), &call.path.task).await?))
+    Ok(shown(
+        &call.cx.caller,
+        app.control().task_retry(&call.cx, call.project(), &call.path.task).await?,
+    ))
 }
 
 pub(crate) async fn remove(app: App, call: Call<TaskRemove>) -> Result<Answer<Nothing>, Error> {
@@ -150,7 +159,7 @@ pub(crate) async fn runs(app: App, call: Call<RunList>) -> Result<Answer<Listing
     Ok(Answer::new(page::whole(runs, view::run)))
 }
 
-fn shown(detail: TaskDetail) -> Answer<TaskView> {
+fn shown(caller: &Caller, detail: TaskDetail) -> Answer<TaskView> {
     let generation = detail.workload.generation;
-    Answer::new(view::task(detail)).with_generation(generation)
+    Answer::new(view::task(caller, detail)).with_generation(generation)
 }

@@ -23,12 +23,19 @@ pub(crate) async fn create(
     app: App,
     call: Call<TokenCreate>,
 ) -> Result<Answer<TokenCreatedView>, Error> {
+    let body = call.body;
+    let projects = match (body.project, body.projects) {
+        (Some(one), several) => Some(several.into_iter().flatten().chain([one]).collect()),
+        (None, several) => several,
+    };
     let new = NewToken {
-        name: call.body.name,
-        user: call.body.user,
-        role: call.body.role,
-        project: call.body.project,
-        ttl: call.body.ttl,
+        name: body.name,
+        user: body.user,
+        role: body.role,
+        projects,
+        can: body.can,
+        sources: body.from,
+        ttl: body.ttl,
     };
     let (detail, secret) = app.control().token_create(&call.cx, new).await?;
     let location = format!("/api/v1/tokens/{}", detail.token.id);

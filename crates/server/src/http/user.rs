@@ -73,8 +73,8 @@ pub(crate) async fn member_set(
     app: App,
     call: Call<MemberSet>,
 ) -> Result<Answer<MemberView>, Error> {
-    let member =
-        app.control().member_set(&call.cx, call.project(), &call.path.user, call.body.role).await?;
+    let role = call.body.role.clone();
+    let member = app.control().member_set(&call.cx, call.project(), &call.path.user, role).await?;
     Ok(Answer::new(view::member(member)))
 }
 

@@ -1,5 +1,6 @@
 //! From records to what callers see. Every field is named, so a new one cannot be forgotten or leak.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use hostler_api::node::{
@@ -7,7 +8,7 @@ use hostler_api::node::{
 };
 use hostler_api::operation::OperationView;
 use hostler_api::project::ProjectView;
-use hostler_api::record::{AuditView, EventView};
+use hostler_api::record::EventView;
 use hostler_api::session::{ProjectRole, WebSessionView, WhoamiView};
 use hostler_api::system::{ReconcilerView, ServerView};
 use hostler_api::task::{
@@ -18,14 +19,15 @@ use hostler_api::token::TokenView;
 use hostler_api::user::{MemberView, UserView};
 use hostler_base::reconcile::{Activity, Status};
 use hostler_control::{
-    AccountDetail, ArrayDetail, MemberDetail, NodeHeld, OutputItem, QueueDetail, QueuedTask,
-    TaskDetail, TaskRun, TokenDetail, UserDetail,
+    AccountDetail, ArrayDetail, NodeHeld, OutputItem, QueueDetail, QueuedTask, TaskDetail, TaskRun,
+    TokenDetail, UserDetail,
 };
 use hostler_model::{
-    AuditEntry, Bytes, Caller, Credential, Desired, Event, GpuHold, JoinToken, Name, Node,
-    Operation, Project, Reservation, Run, RunState, Scope, ServerId, ServerRegistration, TaskState,
-    Timestamp, WebSession,
+    Bytes, Caller, Credential, Desired, Event, GpuHold, JoinToken, Name, Need, Node, Operation,
+    Permission, PermissionSet, Project, Reservation, Run, RunState, Scope, SecondFactorState,
+    ServerId, ServerRegistration, TaskState, Timestamp, WebSession,
 };
+use hostler_store::Member;
 
 pub(crate) fn user(detail: UserDetail) -> UserView {
     let principal = detail.principal;
@@ -41,8 +43,8 @@ pub(crate) fn user(detail: UserDetail) -> UserView {
     }
 }
 
-pub(crate) fn member(detail: MemberDetail) -> MemberView {
-    MemberView { user: detail.principal.name, id: detail.principal.id, role: detail.role }
+pub(crate) fn member(member: Member) -> MemberView {
+    MemberView { user: member.subject, id: member.id, role: member.role }
 }
 
 pub(crate) fn token(detail: TokenDetail) -> TokenView {
@@ -51,8 +53,14 @@ pub(crate) fn token(detail: TokenDetail) -> TokenView {
         id: token.id,
         name: token.name,
         user: detail.user,
-        role: token.role_max,
-        project: detail.project.map(|name| name.to_string()),
+        role: token.limits.role_max,
+        project: match detail.projects.as_deref() {
+            Some([one]) => Some(one.clone()),
+            Some(_) | None => None,
+        },
+        projects: detail.projects,
+        can: token.limits.can,
+        from: token.limits.sources,
         is_revoked: token.time_revoked.is_some(),
         time_created: token.time_created,
         time_expires: token.time_expires,
@@ -61,24 +69,27 @@ pub(crate) fn token(detail: TokenDetail) -> TokenView {
 }
 
 pub(crate) fn whoami(caller: &Caller, csrf_token: Option<String>) -> WhoamiView {
-    let bound = caller.bindings.iter().filter_map(|binding| match binding.scope {
+    let bound = caller.grants.iter().filter_map(|grant| match grant.scope {
         Scope::Global => None,
         Scope::Project(id) => Some(id),
     });
-    let projects: Vec<_> = match caller.visible_projects() {
-        Some(visible) => visible,
+    let projects: BTreeSet<_> = match caller.visible_projects() {
+        Some(visible) => visible.into_iter().collect(),
         None => bound.collect(),
     };
-    let roles = projects.into_iter().filter_map(|project| {
-        let role = caller.role_in(Scope::Project(project))?;
-        Some(ProjectRole { project, role })
+    let roles = projects.into_iter().map(|project| {
+        let scope = Scope::Project(project);
+        let permissions = caller.permissions_in(scope).intersection(PermissionSet::of_projects());
+        ProjectRole { project, role: caller.role_in(scope), permissions }
     });
     WhoamiView {
         id: caller.principal_id,
         name: caller.name.clone(),
         kind: caller.kind,
         role: caller.role_in(Scope::Global),
+        permissions: caller.permissions_in(Scope::Global),
         projects: roles.collect(),
+        second_factor: SecondFactorState::default(),
         csrf_token,
     }
 }
@@ -155,8 +166,13 @@ pub(crate) fn join_token(token: JoinToken, now: Timestamp) -> JoinTokenView {
     }
 }
 
-pub(crate) fn task(detail: TaskDetail) -> TaskView {
+pub(crate) fn task(caller: &Caller, detail: TaskDetail) -> TaskView {
     let workload = detail.workload;
+    let mut spec = Arc::unwrap_or_clone(workload.spec);
+    let need = Need::of(Permission::TaskEnv, Some(workload.project_id));
+    if !caller.may_or_made(need, workload.created_by) {
+        spec.hide_environment();
+    }
     let is_stopping = workload.desired == Desired::Stop && !workload.state.is_settled();
     let mut message = task_message(&workload.state, workload.desired, detail.node.as_ref());
     if is_stopping {
@@ -178,7 +194,7 @@ pub(crate) fn task(detail: TaskDetail) -> TaskView {
         id: workload.id,
         name: workload.name,
         project: detail.project,
-        spec: Arc::unwrap_or_clone(workload.spec),
+        spec,
         array: workload.seat.map(|seat| ArraySeat { array: seat.array, index: seat.index }),
         attempts: workload.attempts,
         time_ready: workload.time_ready,
@@ -190,9 +206,13 @@ pub(crate) fn task(detail: TaskDetail) -> TaskView {
     }
 }
 
-pub(crate) fn array(detail: ArrayDetail) -> ArrayView {
+pub(crate) fn array(caller: &Caller, detail: ArrayDetail) -> ArrayView {
     let standing = detail.standing;
-    let array = standing.array;
+    let mut array = standing.array;
+    let need = Need::of(Permission::TaskEnv, Some(array.project_id));
+    if !caller.may_or_made(need, array.created_by) {
+        array.spec.hide_environment();
+    }
     ArrayView {
         id: array.id,
         name: array.name,
@@ -406,24 +426,6 @@ pub(crate) fn event(event: Event) -> EventView {
         object: event.object,
         actor: event.actor,
         message: event.message,
-    }
-}
-
-pub(crate) fn audit(entry: AuditEntry) -> AuditView {
-    let hash = entry.hash.iter().map(|byte| format!("{byte:02x}")).collect();
-    let sequence = entry.sequence;
-    let entry = entry.entry;
-    AuditView {
-        sequence,
-        time: entry.time,
-        actor: entry.actor,
-        action: entry.action,
-        object: entry.object,
-        project: entry.project_id,
-        request_id: entry.request_id,
-        source: entry.source,
-        detail: entry.detail,
-        hash,
     }
 }
 

@@ -232,7 +232,9 @@ impl Watch {
                 let fits =
                     found.filter(|task| state.is_none_or(|s| task.workload.state.kind() == s));
                 match fits {
-                    Some(task) => self.tell(here, cursor, Some(view::task(task)), None),
+                    Some(task) => {
+                        self.tell(here, cursor, Some(view::task(&self.cx.caller, task)), None)
+                    }
                     None => self.tell::<()>(WatchKind::Deleted, cursor, None, Some(id)),
                 }
             }
@@ -246,7 +248,7 @@ impl Watch {
                 });
                 match fits {
                     Some(detail) => {
-                        let shown = workload_view::workload(detail);
+                        let shown = workload_view::workload(&self.cx.caller, detail);
                         self.tell(here, cursor, Some(shown), None)
                     }
                     None => self.tell::<()>(WatchKind::Deleted, cursor, None, Some(id)),
@@ -325,7 +327,11 @@ fn newest_of_each(changes: Vec<Change>) -> Vec<Told> {
 
 /// Whether the caller of a stream is still who it was, with the same roles.
 pub(crate) async fn is_unchanged(app: &App, presented: &Presented, cx: &Cx) -> bool {
-    matches!(presented.caller(app).await, Ok(caller) if caller == cx.caller)
+    let found = match presented.session() {
+        Some(session) => app.control().caller_by_session_unused(session.expose()).await,
+        None => presented.caller(app).await,
+    };
+    matches!(found, Ok(caller) if caller == cx.caller)
 }
 
 #[cfg(test)]

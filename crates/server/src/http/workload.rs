@@ -10,7 +10,7 @@ use hostler_api::workload::{
     WorkloadStart, WorkloadStop, WorkloadUsage, WorkloadView,
 };
 use hostler_control::{FireDetail, OutputItem, OutputReceiver, WorkloadDetail, WorkloadQuery};
-use hostler_model::{Code, Diagnostic, Error, Name, UsageSample, WorkloadId};
+use hostler_model::{Caller, Code, Diagnostic, Error, Name, UsageSample, WorkloadId};
 
 use super::error::malformed;
 use super::gate::Gate;
@@ -43,14 +43,15 @@ pub(crate) async fn list(
         .workload_list(&call.cx, call.project(), &query, after.as_deref(), limit)
         .await?;
     page.items.retain(|detail| phase.is_none_or(|phase| standing::status(detail).phase == phase));
-    let mut listing = page::listing(page, workload_view::workload);
+    let mut listing =
+        page::listing(page, |detail| workload_view::workload(&call.cx.caller, detail));
     listing.watch_cursor = Some(head.to_string());
     Ok(Answer::new(listing))
 }
 
 pub(crate) async fn get(app: App, call: Call<WorkloadGet>) -> Result<Answer<WorkloadView>, Error> {
     let found = app.control().workload_get(&call.cx, call.project(), &call.path.workload).await?;
-    Ok(shown(found))
+    Ok(shown(&call.cx.caller, found))
 }
 
 pub(crate) async fn apply(
@@ -68,7 +69,7 @@ pub(crate) async fn apply(
     };
     let (detail, _) =
         control.workload_apply(&call.cx, project, &name, &call.body, Some(call.expected)).await?;
-    Ok(shown(detail))
+    Ok(shown(&call.cx.caller, detail))
 }
 
 fn bad_name(problem: &dyn std::fmt::Display) -> Error {
@@ -85,7 +86,7 @@ pub(crate) async fn remove(
     let control = app.control();
     let removed =
         control.workload_remove(&call.cx, call.project(), &call.path.workload, None).await?;
-    Ok(shown(removed))
+    Ok(shown(&call.cx.caller, removed))
 }
 
 pub(crate) async fn start(
@@ -93,7 +94,10 @@ pub(crate) async fn start(
     call: Call<WorkloadStart>,
 ) -> Result<Answer<WorkloadView>, Error> {
     let control = app.control();
-    Ok(shown(control.workload_start(&call.cx, call.project(), &call.path.workload).await?))
+    Ok(shown(
+        &call.cx.caller,
+        control.workload_start(&call.cx, call.project(), &call.path.workload).await?,
+    ))
 }
 
 pub(crate) async fn stop(
@@ -101,7 +105,10 @@ pub(crate) async fn stop(
     call: Call<WorkloadStop>,
 ) -> Result<Answer<WorkloadView>, Error> {
     let control = app.control();
-    Ok(shown(control.workload_stop(&call.cx, call.project(), &call.path.workload).await?))
+    Ok(shown(
+        &call.cx.caller,
+        control.workload_stop(&call.cx, call.project(), &call.path.workload).await?,
+    ))
 }
 
 pub(crate) async fn restart(
@@ -109,7 +116,10 @@ pub(crate) async fn restart(
     call: Call<WorkloadRestart>,
 ) -> Result<Answer<WorkloadView>, Error> {
     let control = app.control();
-    Ok(shown(control.workload_restart(&call.cx, call.project(), &call.path.workload).await?))
+    Ok(shown(
+        &call.cx.caller,
+        control.workload_restart(&call.cx, call.project(), &call.path.workload).await?,
+    ))
 }
 
 pub(crate) async fn runs(
@@ -220,7 +230,7 @@ async fn gather(mut told: OutputReceiver) -> Result<Vec<UsageSample>, Error> {
     Ok(points)
 }
 
-fn shown(detail: WorkloadDetail) -> Answer<WorkloadView> {
+fn shown(caller: &Caller, detail: WorkloadDetail) -> Answer<WorkloadView> {
     let generation = detail.service.generation;
-    Answer::new(workload_view::workload(detail)).with_generation(generation)
+    Answer::new(workload_view::workload(caller, detail)).with_generation(generation)
 }

@@ -6,13 +6,17 @@ use hostler_api::workload::{
     WorkloadView,
 };
 use hostler_control::{NodeWorkloadDetail, PlacementDetail, RunDetail, WorkloadDetail};
-use hostler_model::{Generation, Name, RunState};
+use hostler_model::{Caller, Generation, Name, Need, Permission, RunState};
 
 use super::standing;
 
-pub(crate) fn workload(detail: WorkloadDetail) -> WorkloadView {
+pub(crate) fn workload(caller: &Caller, detail: WorkloadDetail) -> WorkloadView {
     let status = standing::status(&detail);
-    let service = detail.service;
+    let mut service = detail.service;
+    let need = Need::of(Permission::WorkloadEnv, Some(service.project_id));
+    if !caller.may_or_made(need, service.created_by) {
+        service.spec.hide_environment();
+    }
     WorkloadView {
         id: service.id,
         name: service.name,

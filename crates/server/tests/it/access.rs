@@ -2,6 +2,7 @@
 
 use hostler_api::{Access, Described, IfMatch};
 use hostler_model::Role;
+use hostler_server::http::{Rate, Rates};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ impl Caller {
 }
 
 #[derive(Debug, PartialEq)]
-enum Outcome {
+pub(crate) enum Outcome {
     Allowed,
     Unauthenticated,
     Forbidden,
@@ -44,7 +45,7 @@ fn expected(access: Access, caller: &Caller) -> Outcome {
     }
 }
 
-fn outcome(reply: &Reply) -> Outcome {
+pub(crate) fn outcome(reply: &Reply) -> Outcome {
     match reply.status.as_u16() {
         401 => Outcome::Unauthenticated,
         403 => Outcome::Forbidden,
@@ -54,7 +55,7 @@ fn outcome(reply: &Reply) -> Outcome {
 }
 
 /// A request that changes nothing even where it is allowed: its body cannot be read.
-async fn probe(world: &World, endpoint: &Described, token: Option<&str>) -> Reply {
+pub(crate) async fn probe(world: &World, endpoint: &Described, token: Option<&str>) -> Reply {
     let path = endpoint.path.replace("{project}", "one");
     let path = path
         .split('/')
@@ -104,7 +105,8 @@ async fn callers(world: &World) -> Vec<Caller> {
 
 #[tokio::test]
 async fn every_endpoint_asks_for_exactly_the_role_it_declares() {
-    let world = World::new().await;
+    let rates = Rates { login_source: Rate::new(1000.0, 1000.0), ..Rates::default() };
+    let world = World::with_rates(rates).await;
     world.project("one").await;
     world.project("two").await;
     let callers = callers(&world).await;

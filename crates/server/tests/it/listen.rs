@@ -128,7 +128,8 @@ async fn what_is_being_served_is_finished_before_the_end() {
 
 #[tokio::test]
 async fn one_source_cannot_take_every_connection() {
-    let running = start(ConnectionLimits { total: 10, per_source: 2 }).await;
+    let running =
+        start(ConnectionLimits { total: 10, per_source: 2, ..ConnectionLimits::default() }).await;
     let mut held = Vec::new();
     for _ in 0..2 {
         let client = running.client();

@@ -7,8 +7,8 @@ use axum::Router;
 use hostler_api::{Access, Described, Nothing, Visitor};
 use hostler_base::{Clock, Ids, ManualClock};
 use hostler_model::{
-    Caller, Code, Credential, Error, Generation, Need, PrincipalId, PrincipalKind, Project,
-    ProjectId, Quota, Role, RoleBinding, Scope, Timestamp, TokenId,
+    Caller, Code, Credential, Error, Generation, Grant, Need, PrincipalId, PrincipalKind, Project,
+    ProjectId, Quota, Role, Scope, Timestamp, TokenId, TokenLimits,
 };
 use hostler_server::http::{
     Answer, Call, Envelope, Gate, Limits, MountError, PublicCall, Rates, Routes, enclose,
@@ -32,11 +32,11 @@ mod toy {
 
     hostler_api::endpoints! { "toys"
         /// Say something.
-        Hello = "hello" GET "/api/toy", Access::Public, 200, reply: Said;
+        Hello = "hello" GET "/api/toy", Access::Public, Nobody, 200, reply: Said;
         /// Fail in the worst way.
-        Panics = "panics" GET "/api/toy/panics", Access::LoggedIn, 200, reply: Said;
+        Panics = "panics" GET "/api/toy/panics", Access::LoggedIn, Own, 200, reply: Said;
         /// Never answer.
-        Hangs = "hangs" POST "/api/toy/hangs", Access::Global(Role::User), 204;
+        Hangs = "hangs" POST "/api/toy/hangs", Access::Global(Role::Operator), NodeCordon, 204;
     }
 }
 
@@ -54,11 +54,10 @@ impl Gate for Toy {
             principal_id,
             name: "toy".parse().unwrap(),
             kind: PrincipalKind::Service,
-            bindings: vec![RoleBinding { principal_id, scope: Scope::Global, role }],
+            grants: vec![Grant::built_in(Scope::Global, role)],
             credential: Credential::Token {
                 id: TokenId::from_uuid(Uuid::from_u128(2)),
-                role_max: Role::Admin,
-                project_id: None,
+                limits: TokenLimits::role(Role::Admin),
             },
         })
     }
@@ -70,6 +69,9 @@ impl Gate for Toy {
     }
     fn authorise(&self, caller: &Caller, need: Need) -> Result<(), Error> {
         if caller.may(need) { Ok(()) } else { Err(Error::forbidden("no")) }
+    }
+    fn check_proven(&self, _: &Caller) -> Result<(), Error> {
+        Ok(())
     }
     async fn project_resolve(&self, _: &str) -> Result<Project, Error> {
         Ok(Project {

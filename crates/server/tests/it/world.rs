@@ -60,14 +60,18 @@ impl World {
     }
 
     pub async fn with_rates(rates: Rates) -> World {
+        World::configured(rates, ControlConfig::default()).await
+    }
+
+    pub async fn configured(rates: Rates, config: ControlConfig) -> World {
         let store = Store::open("sqlite::memory:", OpenOptions::default()).await.unwrap();
         store.migrate().await.unwrap();
         let boot = Boot {
             store,
             clock: Clock::system(),
             ids: Ids::system(),
-            config: ControlConfig::default(),
-            master_key: MasterKey::generate(),
+            config,
+            master_key: MasterKey::generate().into(),
             server_name: "test".into(),
         };
         let control = boot.run().await.unwrap();

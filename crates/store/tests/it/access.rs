@@ -19,6 +19,7 @@ crate::conformance!(
     bindings_are_listed_in_pages,
     admins_are_counted,
     a_token_is_found_by_hash_until_it_is_gone,
+    limits_of_tokens_are_what_was_written,
     tokens_are_listed_newest_first,
     last_use_never_goes_back,
     web_sessions_come_and_go,
@@ -110,13 +111,17 @@ async fn a_project_with_workloads_stays(world: World) {
 async fn a_project_takes_its_bindings_and_tokens_along(world: World) {
     let project = world.project("alpha").await;
     let ada = world.principal("ada").await;
-    let bound = Token { project_id: Some(project.id), ..token(&ada, 1) };
-    let (project_ref, ada_ref, bound_ref) = (&project, &ada, &bound);
+    let mut bound = token(&ada, 1);
+    bound.limits.projects = Some(vec![project.id]);
+    let mut wide = token(&ada, 2);
+    wide.limits.projects = Some(vec![project.id, ProjectId::from_uuid(next_uuid())]);
+    let (project_ref, ada_ref, bound_ref, wide_ref) = (&project, &ada, &bound, &wide);
     world
         .tx("test", |tx| {
             Box::pin(async move {
                 tx.role_binding_set(ada_ref.id, Scope::Project(project_ref.id), Role::User).await?;
-                tx.token_insert(bound_ref).await
+                tx.token_insert(bound_ref).await?;
+                tx.token_insert(wide_ref).await
             })
         })
         .await
@@ -134,6 +139,7 @@ async fn a_project_takes_its_bindings_and_tokens_along(world: World) {
     let mut reader = world.read().await.unwrap();
     assert_eq!(reader.role_bindings_of(ada.id).await.unwrap(), vec![]);
     assert_eq!(reader.token_get(bound.id).await.unwrap(), None);
+    assert_eq!(reader.token_get(wide.id).await.unwrap(), Some(wide));
 }
 
 async fn a_principal_is_what_was_written(world: World) {
@@ -214,8 +220,8 @@ async fn one_role_is_bound_per_scope(world: World) {
         .await
         .unwrap();
     let bindings = world.read().await.unwrap().role_bindings_of(ada.id).await.unwrap();
-    let roles: Vec<_> = bindings.iter().map(|b| (b.scope, b.role)).collect();
-    assert_eq!(roles, [(scope, Role::Operator), (Scope::Global, Role::Viewer)]);
+    let roles: Vec<_> = bindings.into_iter().map(|b| (b.scope, b.role)).collect();
+    assert_eq!(roles, [(scope, Role::Operator.into()), (Scope::Global, Role::Viewer.into())]);
     for expected in [true, false] {
         let removed = world.tx("test", |tx| Box::pin(tx.role_binding_remove(ada.id, scope))).await;
         assert_eq!(removed.unwrap(), expected);
@@ -279,14 +285,13 @@ async fn admins_are_counted(world: World) {
     assert_eq!(reader.admin_count().await.unwrap(), 0);
 }
 
-fn token(principal: &Principal, salt: u8) -> Token {
+pub fn token(principal: &Principal, salt: u8) -> Token {
     Token {
         id: TokenId::from_uuid(next_uuid()),
         principal_id: principal.id,
         name: name("ci"),
         secret_hash: vec![salt; 32],
-        role_max: Role::User,
-        project_id: None,
+        limits: TokenLimits::role(Role::User),
         time_created: at(0),
         time_expires: Some(at(1000)),
         time_last_used: None,
@@ -314,6 +319,34 @@ async fn a_token_is_found_by_hash_until_it_is_gone(world: World) {
         matches!(error, Error::Conflict { reason: ConflictReason::Reference, .. }),
         "{error:?}"
     );
+}
+
+async fn limits_of_tokens_are_what_was_written(world: World) {
+    let ada = world.principal("ada").await;
+    let (one, two) = (world.project("one").await, world.project("two").await);
+    let can = PermissionSet::read(["task.submit", "node.read"]).unwrap();
+    let cases = [
+        TokenLimits::role(Role::Admin),
+        TokenLimits { projects: Some(vec![one.id]), ..TokenLimits::role(Role::Viewer) },
+        TokenLimits {
+            role_max: Role::User,
+            projects: Some(vec![two.id, one.id]),
+            can: Some(can),
+            sources: Some(vec!["10.0.0.0/8".parse().unwrap(), "2001:db8::/32".parse().unwrap()]),
+        },
+        TokenLimits {
+            role_max: Role::Admin,
+            projects: Some(vec![]),
+            can: Some(PermissionSet::EMPTY),
+            sources: Some(vec![]),
+        },
+    ];
+    for (salt, limits) in (0..).zip(cases) {
+        let token = Token { limits, ..token(&ada, salt) };
+        world.tx("test", |tx| Box::pin(tx.token_insert(&token))).await.unwrap();
+        let read = world.read().await.unwrap().token_by_hash(&[salt; 32]).await.unwrap();
+        assert_eq!(read, Some(token));
+    }
 }
 
 async fn tokens_are_listed_newest_first(world: World) {
@@ -367,7 +400,7 @@ async fn last_use_never_goes_back(world: World) {
     }
 }
 
-fn web_session(principal: &Principal, salt: u8, expires: i64) -> WebSession {
+pub fn web_session(principal: &Principal, salt: u8, expires: i64) -> WebSession {
     WebSession {
         id: WebSessionId::from_uuid(next_uuid()),
         principal_id: principal.id,

@@ -214,7 +214,7 @@ async fn audit_entries_are_listed_and_filtered(world: World) {
         (all, vec![4, 3, 2, 1]),
         (AuditFilter { actor: Some("ada"), ..all }, vec![4, 3, 1]),
         (AuditFilter { action: Some("task.create"), ..all }, vec![4, 1]),
-        (AuditFilter { actor: Some("bob"), action: Some("task.create") }, vec![]),
+        (AuditFilter { actor: Some("bob"), action: Some("task.create"), ..all }, vec![]),
     ] {
         let mut seen = Vec::new();
         let mut before = None;

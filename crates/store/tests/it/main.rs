@@ -4,12 +4,16 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "the whole crate is tests")]
 
 mod access;
+mod audit;
 mod blobs;
 mod images;
 mod journal;
 mod nodes;
 mod outage;
+mod people;
+mod roles;
 mod schema;
+mod secrets;
 mod services;
 mod shared;
 mod tasks;

@@ -378,6 +378,8 @@ pub fn audit(action: &str) -> NewAuditEntry {
         request_id: "req-1".to_owned(),
         source: "127.0.0.1".to_owned(),
         detail: serde_json::json!({ "b": 1, "a": [1.5, null, "x\u{0}y"] }),
+        digest_before: None,
+        digest_after: None,
     }
 }
 

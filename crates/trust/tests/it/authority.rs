@@ -156,3 +156,22 @@ fn pem_text(der: &[u8]) -> String {
     let body = base64::engine::general_purpose::STANDARD.encode(der);
     format!("-----BEGIN CERTIFICATE REQUEST-----\n{body}\n-----END CERTIFICATE REQUEST-----\n")
 }
+
+#[test]
+fn a_statement_is_signed_for_one_purpose_by_one_authority() {
+    let one = Authority::create(NOW, "one").unwrap();
+    let two = Authority::create(NOW, "two").unwrap();
+    let signature = one.sign_statement("anchor", b"here").unwrap();
+    let read = AuthorityCertificate::from_pem(&one.certificate_pem()).unwrap();
+    assert!(read.has_signed("anchor", b"here", &signature));
+    assert!(!read.has_signed("anchor", b"there", &signature));
+    assert!(!read.has_signed("anchor2", b"here", &signature));
+    assert!(!read.has_signed("anchor", b"", &signature));
+    assert!(!two.certificate().has_signed("anchor", b"here", &signature));
+    for at in [0, signature.len() / 2, signature.len() - 1] {
+        let mut bent = signature.clone();
+        bent[at] ^= 1;
+        assert!(!read.has_signed("anchor", b"here", &bent));
+    }
+    assert!(!read.has_signed("anchor", b"here", &[]));
+}

@@ -247,3 +247,69 @@ fn a_joining_machine_trusts_only_the_fingerprint_it_was_given() {
     let (client, _) = tls::client_by_fingerprint(ours.fingerprint()).unwrap();
     assert!(shake(client, tls::server_public(&node(&ours)).unwrap()).is_err());
 }
+
+/// A certificate that browsers would know, and a client like one of them.
+fn operator() -> (Identity, ClientConfig) {
+    let key = KeyPair::generate().unwrap();
+    let params = CertificateParams::new(vec!["somewhere.else".to_owned()]).unwrap();
+    let certificate = params.self_signed(&key).unwrap();
+    let identity =
+        Identity { chain_pem: certificate.pem(), key_pem: SecretString::new(key.serialize_pem()) };
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(certificate.der().clone()).unwrap();
+    let browser = ClientConfig::builder_with_provider(tls::provider())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    (identity, browser)
+}
+
+#[test]
+fn browsers_see_the_operators_certificate_and_our_clients_ours() {
+    let authority = Authority::create(now(), "test").unwrap();
+    let (shown, browser) = operator();
+    let listener = || tls::server_public_showing(&server(&authority), Some(&shown)).unwrap();
+    shake(browser.clone(), listener()).unwrap();
+    let pinned = tls::client(authority.certificate(), None).unwrap();
+    let (client, _) = shake(pinned, listener()).unwrap();
+    let seen = client.peer_certificates().unwrap();
+    assert_eq!(peer_identity(&seen[0]).unwrap(), PeerIdentity::Server(server_id()));
+    let (joining, _) = tls::client_by_fingerprint(authority.fingerprint()).unwrap();
+    shake(joining, listener()).unwrap();
+    let (first, captured) = tls::first_contact().unwrap();
+    shake(first, listener()).unwrap();
+    assert_eq!(captured.authority(now()).unwrap().fingerprint(), authority.fingerprint());
+    assert!(shake(browser, tls::server_public(&server(&authority)).unwrap()).is_err());
+}
+
+#[test]
+fn a_key_that_does_not_belong_to_its_certificate_is_refused() {
+    let authority = Authority::create(now(), "test").unwrap();
+    let ((one, _), (two, _)) = (operator(), operator());
+    let mixed = Identity { chain_pem: one.chain_pem, key_pem: two.key_pem };
+    let refused = tls::server_public_showing(&server(&authority), Some(&mixed));
+    assert!(matches!(refused, Err(tls::Error::Shown(_))), "{refused:?}");
+}
+
+#[test]
+fn nobody_speaks_an_old_version() {
+    let authority = Authority::create(now(), "test").unwrap();
+    let (shown, _) = operator();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(authority.certificate().der().clone()).unwrap();
+    let old = ClientConfig::builder_with_provider(tls::provider())
+        .with_protocol_versions(&[&rustls::version::TLS12])
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let listeners = [
+        tls::server_public(&server(&authority)).unwrap(),
+        tls::server_public_showing(&server(&authority), Some(&shown)).unwrap(),
+        tls::server_mutual(&server(&authority), authority.certificate()).unwrap(),
+    ];
+    for listener in listeners {
+        let refused = shake(old.clone(), listener).unwrap_err();
+        assert!(matches!(refused, rustls::Error::PeerIncompatible(_)), "{refused:?}");
+    }
+}

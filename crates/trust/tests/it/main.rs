@@ -4,4 +4,5 @@
 
 mod authority;
 mod handshake;
+mod keyring;
 mod secrets;

@@ -76,6 +76,13 @@ export function stream<P extends keyof paths>(
   return send("get", path, options);
 }
 
+// What proves itself by the secret of a link: a refusal says nothing about the session.
+const BY_LINK = new Set<string>([
+  "/api/v1/accept/show",
+  "/api/v1/accept",
+  "/api/v1/password-reset",
+] satisfies (keyof paths)[]);
+
 interface Loose {
   path?: unknown;
   query?: unknown;
@@ -109,7 +116,7 @@ async function send(method: Method, template: string, options: Loose): Promise<R
   }
   if (response.ok) return response;
   const error = new ApiError(await problemOf(response));
-  if (error.status === 401) hooks.unauthenticated();
+  if (error.status === 401 && !BY_LINK.has(template)) hooks.unauthenticated();
   throw error;
 }
 

@@ -146,7 +146,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Log in with name and password. */
+        /** Log in with name and password, and a code where there is a second factor. */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -197,7 +197,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change the caller's own password; every other session of the caller ends. */
+        /** Change the caller's own password; every other session of the caller ends, and a browser's own goes on under a new cookie. */
         post: operations["password_change"];
         delete?: never;
         options?: never;
@@ -216,7 +216,8 @@ export interface paths {
         get: operations["web_session_list"];
         put?: never;
         post?: never;
-        delete?: never;
+        /** End every session of the caller but the one that makes this call. */
+        delete: operations["web_session_end_others"];
         options?: never;
         head?: never;
         patch?: never;
@@ -234,6 +235,248 @@ export interface paths {
         post?: never;
         /** End one of the caller's browser sessions. */
         delete: operations["web_session_end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List a user's browser sessions. */
+        get: operations["user_session_list"];
+        put?: never;
+        post?: never;
+        /** End every session of a user: browsers, and command lines that logged in. */
+        delete: operations["user_session_end_all"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user}/sessions/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End one of a user's browser sessions. */
+        delete: operations["user_session_end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/whoami/totp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show how the caller stands with the second factor. */
+        get: operations["totp_show"];
+        put?: never;
+        /** Make a secret for an authenticator; it counts once a code of it was confirmed. */
+        post: operations["totp_enrol"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/whoami/totp/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Confirm the secret with a code of it: logins need one from then on, and other sessions end. */
+        post: operations["totp_confirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/whoami/totp/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Switch the caller's second factor off. */
+        post: operations["totp_disable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user}/totp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take the second factor off a user who lost the device and the recovery codes. */
+        delete: operations["totp_reset"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List all invitations, newest first. */
+        get: operations["invitation_list"];
+        put?: never;
+        /** Invite somebody to a role on the whole installation. */
+        post: operations["invitation_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/invitations/{invitation}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke an invitation that was not used. */
+        delete: operations["invitation_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the invitations to a project, newest first. */
+        get: operations["project_invitation_list"];
+        put?: never;
+        /** Invite somebody to a role in a project. */
+        post: operations["project_invitation_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/invitations/{invitation}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke an invitation to a project that was not used. */
+        delete: operations["project_invitation_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/accept/show": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show what an invitation is for, to whoever holds it. */
+        post: operations["invitation_show"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make an account with an invitation, and log in. */
+        post: operations["invitation_accept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user}/password-reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a link with which a user can set a new password, in place of any earlier one. */
+        post: operations["password_reset_issue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/password-reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Set a new password with such a link; every session of the user ends. */
+        post: operations["password_reset_use"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -301,11 +544,154 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Give a user a role in a project. */
+        /** Give a user or a group a role in a project, in place of the one held there before. */
         put: operations["member_set"];
         post?: never;
-        /** Take a user's role in a project away. */
+        /** Take a user's or a group's role in a project away. */
         delete: operations["member_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List roles: the built-in ones first, then the custom ones by name. */
+        get: operations["role_list"];
+        put?: never;
+        /** Create a custom role, which allows no more than the caller may do on the whole installation. */
+        post: operations["role_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/roles/{role}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a role. */
+        get: operations["role_get"];
+        put?: never;
+        post?: never;
+        /** Remove a custom role that nobody holds. */
+        delete: operations["role_remove"];
+        options?: never;
+        head?: never;
+        /** Change a custom role: what it allows, its description. It counts from the next request of everybody who holds it. */
+        patch: operations["role_update"];
+        trace?: never;
+    };
+    "/api/v1/roles/{role}/holders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show who holds a custom role, and where. */
+        get: operations["role_holders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List groups. */
+        get: operations["group_list"];
+        put?: never;
+        /** Create a group. */
+        post: operations["group_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/groups/{group}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a group with its members and the roles bound to it. */
+        get: operations["group_get"];
+        put?: never;
+        post?: never;
+        /** Remove a group with the roles bound to it. */
+        delete: operations["group_remove"];
+        options?: never;
+        head?: never;
+        /** Change a group: its description, its role on the whole installation. */
+        patch: operations["group_update"];
+        trace?: never;
+    };
+    "/api/v1/groups/{group}/members/{user}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Put a user into a group; it counts from their next request. */
+        put: operations["group_member_add"];
+        post?: never;
+        /** Take a user out of a group; it counts from their next request. */
+        delete: operations["group_member_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/access/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ask whether the caller, or (as admin) somebody else, may do something. */
+        get: operations["access_check"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/access/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Ask the same, and which role, group and limit decide. */
+        get: operations["access_explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1366,6 +1752,127 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project}/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List secrets by environment and name, without their values. */
+        get: operations["secret_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/secrets/{secret}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a secret, without its value. */
+        get: operations["secret_get"];
+        /** Set the value of a secret: 1 byte to 64 KiB, as it is. A value that is current already makes no new version. */
+        put: operations["secret_set"];
+        post?: never;
+        /** Remove a secret with all its versions. */
+        delete: operations["secret_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/secrets/{secret}/generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a random value, which is not told, the current one. */
+        post: operations["secret_generate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/secrets/{secret}/value": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a value. Every reading is in the audit trail. */
+        get: operations["secret_read"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/secrets/{secret}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the versions of a secret, newest first. */
+        get: operations["secret_version_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/secrets/{secret}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Destroy one version for ever; the newest that is left becomes current. */
+        delete: operations["secret_version_destroy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/secrets/rewrap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Seal everything with the present master key that is sealed with a former one. */
+        post: operations["secret_rewrap"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operations": {
         parameters: {
             query?: never;
@@ -1441,8 +1948,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List audit entries, newest first. */
+        /** List or search audit entries, newest first. */
         get: operations["audit_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List audit entries, oldest first and without a gap, to be kept elsewhere. */
+        get: operations["audit_export"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1458,8 +1982,43 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Recompute the whole audit chain. */
+        /** Recompute the whole audit chain, and hold its anchors against it. */
         get: operations["audit_verify"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/anchors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List signed anchors of the audit chain, newest first. */
+        get: operations["audit_anchor_list"];
+        put?: never;
+        /** Sign the audit chain as it is now. */
+        post: operations["audit_anchor_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/sinks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the sinks that audit entries are delivered to, and how far each has been told. */
+        get: operations["audit_sink_list"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1472,6 +2031,45 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        AccessCheckView: {
+            isAllowed: boolean;
+            /** @description One sentence. */
+            reason: string;
+        };
+        AccessExplanation: {
+            isAllowed: boolean;
+            /** @description One sentence. */
+            reason: string;
+            who: string;
+            permission: components["schemas"]["Permission"];
+            /** @description What the permission allows. */
+            meaning: string;
+            /** @description Name of the project; absent for the whole installation. */
+            project?: string | null;
+            /** @description What gives the permission to them. */
+            grants: components["schemas"]["AccessGrantView"][];
+            /** @description The limit of a token that stands in the way. */
+            limit?: string | null;
+            /** @description The first built-in role that has the permission; absent where everybody has it. */
+            neededRole?: components["schemas"]["Role"] | null;
+            /** @description What would have to be done for it to be allowed. */
+            needed?: string | null;
+        };
+        AccessGrantView: {
+            role: string;
+            /** @description The group that the role is bound to; absent where it is bound to the user. */
+            group?: string | null;
+            /** @description Name of the project that the role is bound in; absent for the whole installation. */
+            project?: string | null;
+        };
+        AccessQuery: {
+            /** @description Such as `task.submit`. */
+            permission: components["schemas"]["Permission"];
+            /** @description Name or id of the project; absent for the whole installation. */
+            project?: string | null;
+            /** @description Name or id of a user, or `token:` and the id of a token; the caller when absent. */
+            as?: string | null;
+        };
         AccountQuery: {
             /** @description Only this project (name or id). */
             project?: string | null;
@@ -1582,11 +2180,33 @@ export interface components {
             /** Format: date-time */
             timeCreated: string;
         };
-        AuditListQuery: {
-            /** @description Only entries of this actor (name). */
-            actor?: string | null;
-            /** @description Only this action, such as `task.create`. */
-            action?: string | null;
+        /** @description A signed anchor of the chain. */
+        AuditAnchorView: {
+            /**
+             * Format: uint64
+             * @description Number of the entry that was the newest.
+             */
+            sequence: number;
+            /** @description Hex of its hash. */
+            hash: string;
+            /** Format: date-time */
+            time: string;
+            /** @description Fingerprint of the authority that signed. */
+            authority: string;
+            /** @description Hex; ECDSA P-256 with SHA-256. */
+            signature: string;
+        };
+        AuditExportQuery: {
+            /**
+             * Format: date-time
+             * @description From the first entry that is not before this time.
+             */
+            since?: string | null;
+            /**
+             * Format: uint64
+             * @description Only entries after this number.
+             */
+            after?: number | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -1594,6 +2214,64 @@ export interface components {
             limit?: number | null;
             /** @description `nextCursor` of the page before. */
             cursor?: string | null;
+        };
+        AuditListQuery: {
+            /** @description Only entries of this actor (name). */
+            actor?: string | null;
+            /** @description Only this action, such as `task.create`. */
+            action?: string | null;
+            /** @description Only about this kind of object. */
+            kind?: components["schemas"]["ObjectKind"] | null;
+            /** @description Only about the object with this id or name. */
+            object?: string | null;
+            /** @description Only of this project (name or id). */
+            project?: string | null;
+            /** @description Only of requests from this address. */
+            source?: string | null;
+            /**
+             * Format: date-time
+             * @description Not before this time.
+             */
+            since?: string | null;
+            /**
+             * Format: date-time
+             * @description Before this time.
+             */
+            until?: string | null;
+            /**
+             * @description Only with this text in names, action, request id, address or detail, whatever the case. A page
+             *     may be empty although more follow: go on with `nextCursor`.
+             */
+            text?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        AuditSinkView: {
+            name: string;
+            /** @description Where it is, without what may be secret in its address. */
+            to: string;
+            /**
+             * Format: uint64
+             * @description Every entry up to this one was delivered.
+             */
+            sequence: number;
+            /**
+             * Format: uint64
+             * @description Entries that wait to be delivered.
+             */
+            lag: number;
+            /** @description Why the last delivery failed; absent when it did not. */
+            problem?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last told, or failed.
+             */
+            timeModified?: string | null;
         };
         /** @description What `audit verify` found. */
         AuditVerdict: {
@@ -1609,7 +2287,14 @@ export interface components {
             problem?: string | null;
             /** @description Hex of the newest hash; note it elsewhere to detect a rewritten chain. */
             head: string;
+            /**
+             * Format: uint64
+             * @description How many signed anchors fit the chain.
+             * @default 0
+             */
+            anchors?: number;
         };
+        /** @description An audit entry with its place in the chain. */
         AuditView: {
             /** Format: uint64 */
             sequence: number;
@@ -1622,6 +2307,12 @@ export interface components {
             requestId: string;
             source: string;
             detail: unknown;
+            /** @description BLAKE3 of the object's state before the change; absent when it is new, or nothing was changed. */
+            digestBefore?: string | null;
+            /** @description BLAKE3 of the object's state after the change; absent when it is gone. */
+            digestAfter?: string | null;
+            /** @description Hex of the hash of the entry before; all zeros for the first. */
+            hashPrevious: string;
             /** @description Hex. */
             hash: string;
         };
@@ -1717,7 +2408,7 @@ export interface components {
             missing: string[];
         };
         /** @description Stable, documented codes; `docs/reference/errors.md` is generated from them. */
-        Code: "malformed" | "invalid" | "unauthenticated" | "forbidden" | "not-found" | "no-such-route" | "method-not-allowed" | "already-exists" | "conflict" | "quota-exceeded" | "stale" | "precondition-required" | "idempotency-key-reused" | "cursor-gone" | "too-large" | "unsupported-media-type" | "rate-limited" | "node-unreachable" | "unavailable" | "internal";
+        Code: "malformed" | "invalid" | "unauthenticated" | "second-factor-required" | "forbidden" | "not-found" | "no-such-route" | "method-not-allowed" | "already-exists" | "conflict" | "quota-exceeded" | "stale" | "precondition-required" | "idempotency-key-reused" | "cursor-gone" | "too-large" | "unsupported-media-type" | "rate-limited" | "node-unreachable" | "unavailable" | "internal";
         /**
          * @description The container a workload runs in. Command, environment, user, working directory, limits and
          *     resources are those of the workload.
@@ -1805,7 +2496,7 @@ export interface components {
             celsius?: number | null;
         };
         /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
-        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.removed" | "image.added" | "image.removed" | "join.refused" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "server.started" | "server.stopped" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
+        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.removed" | "image.added" | "image.removed" | "audit.anchored" | "audit.sink-trouble" | "audit.sink-well" | "invitation.created" | "invitation.accepted" | "invitation.refused" | "invitation.revoked" | "join.refused" | "login.throttled" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "role.created" | "role.changed" | "role.removed" | "group.created" | "group.changed" | "group.removed" | "secret.created" | "secret.rotated" | "secret.destroyed" | "secret.removed" | "secret.unopened" | "secret.rewrapped" | "server.started" | "server.stopped" | "token.exposed" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "user.reset-issued" | "user.reset-used" | "user.second-factor-on" | "user.second-factor-off" | "user.recovery-code-used" | "user.sessions-ended" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
         EventListQuery: {
             /** @description Only events of this project (name or id). */
             project?: string | null;
@@ -1999,8 +2690,6 @@ export interface components {
             numa?: number | null;
             gpus?: components["schemas"]["GpuHeldView"][];
         };
-        /** @enum {string} */
-        GlobalRole: "none" | "viewer" | "user" | "operator" | "admin";
         GpuFact: {
             /**
              * Format: uint32
@@ -2089,6 +2778,51 @@ export interface components {
             model?: string | null;
             /** @description Only with at least this much memory. */
             memory?: number | string;
+        };
+        GroupCreateBody: {
+            name: string;
+            /** @default  */
+            description?: string;
+            /** @description Names or ids of those who are in it from the start. */
+            members?: string[];
+        };
+        /** Format: uuid */
+        GroupId: string;
+        GroupMemberPath: {
+            /** @description Name or id of the group. */
+            group: string;
+            /** @description Name or id of the user. */
+            user: string;
+        };
+        GroupPath: {
+            /** @description Name or id of the group. */
+            group: string;
+        };
+        GroupRoleView: {
+            role: string;
+            /** @description Name of the project; absent for the whole installation. */
+            project?: string | null;
+        };
+        /** @description What is absent stays as it is. */
+        GroupUpdateBody: {
+            description?: string | null;
+            /** @description New role on the whole installation; `none` takes it away. */
+            role?: string | null;
+        };
+        GroupView: {
+            id: components["schemas"]["GroupId"];
+            name: string;
+            description: string;
+            /** @description Names of those who are in it. */
+            members: string[];
+            /** @description Roles bound to it. */
+            roles: components["schemas"]["GroupRoleView"][];
+            /** Format: uint64 */
+            generation: number;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
         };
         /**
          * @description What the health checks of a run say.
@@ -2266,6 +3000,71 @@ export interface components {
             /** @description It is a tar archive (plain, gzip or zstd) to be unpacked. */
             unpack?: boolean;
         };
+        InvitationAcceptBody: {
+            /** @description The secret of the link. */
+            invitation: string;
+            /** @description The name to have; may be absent where the invitation is bound to one. */
+            name?: string | null;
+            password: string;
+            kind: components["schemas"]["LoginKind"];
+        };
+        InvitationCreateBody: {
+            /** @description At most the role that the caller holds there. */
+            role: components["schemas"]["Role"];
+            /** @description The only name that can be taken with it. */
+            name?: string | null;
+            /** @description Whom it is meant for, as a note; nothing is sent there. */
+            email?: string;
+            /**
+             * @description How long it is valid; three days when absent, at most 30 days.
+             * @example 30s
+             * @example 1m30s
+             */
+            ttl?: string | null;
+        };
+        InvitationCreatedView: {
+            invitation: components["schemas"]["InvitationView"];
+            /** @description Shown this once: to be opened in a browser, or given to `hostler login --invitation`. */
+            link: string;
+        };
+        /** Format: uuid */
+        InvitationId: string;
+        /** @description What somebody is invited to. */
+        InvitationOfferView: {
+            role: components["schemas"]["Role"];
+            /** @description Absent: on the whole installation. */
+            project?: string | null;
+            /** @description The name that it is bound to; otherwise choose one. */
+            name?: string | null;
+            createdBy: string;
+            /** Format: date-time */
+            timeExpires: string;
+        };
+        InvitationPath: {
+            /** @description Id of the invitation. */
+            invitation: string;
+        };
+        InvitationShowBody: {
+            /** @description The secret of the link. */
+            invitation: string;
+        };
+        /** @enum {string} */
+        InvitationState: "unused" | "used" | "expired" | "revoked";
+        InvitationView: {
+            id: components["schemas"]["InvitationId"];
+            role: components["schemas"]["Role"];
+            /** @description Absent: on the whole installation. */
+            project?: string | null;
+            name?: string | null;
+            email?: string;
+            state: components["schemas"]["InvitationState"];
+            createdBy: string;
+            usedBy?: string | null;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeExpires: string;
+        };
         JoinBody: {
             token: string;
             name: string;
@@ -2373,7 +3172,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing10: {
-            items: components["schemas"]["NodeHeldView"][];
+            items: components["schemas"]["TokenView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2381,7 +3180,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing11: {
-            items: components["schemas"]["JoinTokenView"][];
+            items: components["schemas"]["ProjectView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2389,7 +3188,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing12: {
-            items: components["schemas"]["ImageView"][];
+            items: components["schemas"]["NodeView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2397,7 +3196,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing13: {
-            items: components["schemas"]["ImageNodeView"][];
+            items: components["schemas"]["NodeWorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2405,7 +3204,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing14: {
-            items: components["schemas"]["NodeImage"][];
+            items: components["schemas"]["NodeHeldView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2413,7 +3212,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing15: {
-            items: components["schemas"]["NodeContainer"][];
+            items: components["schemas"]["JoinTokenView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2421,7 +3220,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing16: {
-            items: components["schemas"]["TaskView"][];
+            items: components["schemas"]["ImageView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2429,7 +3228,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing17: {
-            items: components["schemas"]["ArrayView"][];
+            items: components["schemas"]["ImageNodeView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2437,7 +3236,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing18: {
-            items: components["schemas"]["AccountView"][];
+            items: components["schemas"]["NodeImage"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2445,7 +3244,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing19: {
-            items: components["schemas"]["RunView"][];
+            items: components["schemas"]["NodeContainer"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2461,7 +3260,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing20: {
-            items: components["schemas"]["WorkloadView"][];
+            items: components["schemas"]["TaskView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2469,7 +3268,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing21: {
-            items: components["schemas"]["WorkloadRunView"][];
+            items: components["schemas"]["ArrayView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2477,7 +3276,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing22: {
-            items: components["schemas"]["PlacementView"][];
+            items: components["schemas"]["AccountView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2485,7 +3284,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing23: {
-            items: components["schemas"]["FireView"][];
+            items: components["schemas"]["RunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2493,7 +3292,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing24: {
-            items: components["schemas"]["UsageSample"][];
+            items: components["schemas"]["WorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2501,7 +3300,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing25: {
-            items: components["schemas"]["BlobView"][];
+            items: components["schemas"]["WorkloadRunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2509,7 +3308,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing26: {
-            items: components["schemas"]["OutputView"][];
+            items: components["schemas"]["PlacementView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2517,7 +3316,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing27: {
-            items: components["schemas"]["OperationView"][];
+            items: components["schemas"]["FireView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2525,7 +3324,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing28: {
-            items: components["schemas"]["EventView"][];
+            items: components["schemas"]["UsageSample"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2533,7 +3332,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing29: {
-            items: components["schemas"]["AuditView"][];
+            items: components["schemas"]["BlobView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2548,8 +3347,72 @@ export interface components {
             watchCursor?: string | null;
         };
         /** @description A part of a list. */
+        Listing30: {
+            items: components["schemas"]["OutputView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing31: {
+            items: components["schemas"]["SecretView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing32: {
+            items: components["schemas"]["SecretVersionView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing33: {
+            items: components["schemas"]["OperationView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing34: {
+            items: components["schemas"]["EventView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing35: {
+            items: components["schemas"]["AuditView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing36: {
+            items: components["schemas"]["AuditAnchorView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing37: {
+            items: components["schemas"]["AuditSinkView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
         Listing4: {
-            items: components["schemas"]["UserView"][];
+            items: components["schemas"]["InvitationView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2557,7 +3420,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing5: {
-            items: components["schemas"]["MemberView"][];
+            items: components["schemas"]["UserView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2565,7 +3428,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing6: {
-            items: components["schemas"]["TokenView"][];
+            items: components["schemas"]["MemberView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2573,7 +3436,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing7: {
-            items: components["schemas"]["ProjectView"][];
+            items: components["schemas"]["RoleView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2581,7 +3444,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing8: {
-            items: components["schemas"]["NodeView"][];
+            items: components["schemas"]["RoleHolderView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2589,7 +3452,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing9: {
-            items: components["schemas"]["NodeWorkloadView"][];
+            items: components["schemas"]["GroupView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -2631,6 +3494,8 @@ export interface components {
         LoginBody: {
             name: string;
             password: string;
+            /** @description Of the second factor, where there is one: six digits, or a recovery code. */
+            code?: string | null;
             kind: components["schemas"]["LoginKind"];
         };
         /** @description What a login gives. */
@@ -2659,16 +3524,19 @@ export interface components {
         };
         MemberPath: {
             project: string;
-            /** @description Name or id of the user. */
+            /** @description Name or id of the user, or `group:` and the name of a group. */
             user: string;
         };
         MemberSetBody: {
-            role: components["schemas"]["Role"];
+            /** @description A built-in role, or the name of a custom one. */
+            role: string;
         };
         MemberView: {
+            /** @description Name of the user, or `group:` and the name of the group. */
             user: string;
-            id: components["schemas"]["PrincipalId"];
-            role: components["schemas"]["Role"];
+            /** @description Id of the user or of the group. */
+            id: string;
+            role: string;
         };
         /** @description How often a workload runs: `once`, `forever`, `{times: 3}` or `{schedule: {cron: "0 3 * * *"}}`. */
         Mode: "once" | "forever" | {
@@ -2913,7 +3781,7 @@ export interface components {
          * @description Kinds of objects that events, audit entries and watch streams speak of.
          * @enum {string}
          */
-        ObjectKind: "blob" | "container" | "image" | "join-token" | "member" | "node" | "operation" | "project" | "server" | "task" | "task-array" | "token" | "user" | "web-session" | "workload";
+        ObjectKind: "audit-anchor" | "audit-sink" | "blob" | "container" | "group" | "image" | "invitation" | "join-token" | "member" | "node" | "operation" | "project" | "role" | "secret" | "server" | "task" | "task-array" | "token" | "user" | "web-session" | "workload";
         /** @description The object an event is about: enough to fetch it, or to name it once it is gone. */
         ObjectRef: {
             kind: components["schemas"]["ObjectKind"];
@@ -3046,6 +3914,32 @@ export interface components {
             current: string;
             new: string;
         };
+        PasswordResetIssueBody: {
+            /**
+             * @description How long the link is valid; one hour when absent, at most 7 days.
+             * @example 30s
+             * @example 1m30s
+             */
+            ttl?: string | null;
+        };
+        PasswordResetUseBody: {
+            /** @description The secret of the link. */
+            reset: string;
+            password: string;
+        };
+        PasswordResetUsedView: {
+            /** @description Whose password it is. */
+            user: string;
+        };
+        PasswordResetView: {
+            user: string;
+            /** @description Shown this once: to be opened in a browser, or given to `hostler login --reset`. */
+            link: string;
+            /** Format: date-time */
+            timeExpires: string;
+        };
+        /** @description What somebody may do to a kind of object; `docs/reference/access.md` lists them. */
+        Permission: "access.inspect" | "account.read" | "audit.read" | "audit.anchor" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "event.read" | "group.read" | "group.create" | "group.update" | "group.remove" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "session.read" | "session.end" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
         Phase: ("starting" | "running" | "stopping" | "stopped" | "completed") | "waiting" | "backoff" | "idle" | "failed" | "removed";
         /** Format: uuid */
         PlacementId: string;
@@ -3161,13 +4055,25 @@ export interface components {
         };
         /** Format: uuid */
         ProjectId: string;
+        ProjectInvitationPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Id of the invitation. */
+            invitation: string;
+        };
         ProjectPath: {
             /** @description Name or id of the project. */
             project: string;
         };
         ProjectRole: {
             project: components["schemas"]["ProjectId"];
-            role: components["schemas"]["Role"];
+            /** @description The greatest built-in role that allows no more than the caller may do in the project. */
+            role?: components["schemas"]["Role"] | null;
+            /**
+             * @description What the caller may do in the project.
+             * @default []
+             */
+            permissions?: components["schemas"]["Permission"][];
         };
         /** @description What is absent stays as it is. */
         ProjectUpdateBody: {
@@ -3348,6 +4254,10 @@ export interface components {
             /** @description What the last pass did. */
             report: unknown;
         };
+        RecoveryCodesView: {
+            /** @description Shown this once. Each stands in for a code, once. */
+            recoveryCodes: string[];
+        };
         /** @description What a workload asks of its node. */
         Resources: {
             /** @default 0.02 */
@@ -3459,6 +4369,45 @@ export interface components {
         };
         /** @description Roles, each including those before it. Bound per project, or on the whole installation. */
         Role: "viewer" | "user" | "operator" | "admin";
+        RoleCreateBody: {
+            name: string;
+            /** @default  */
+            description?: string;
+            /** @description Such as `task.submit`, or `task.*` for all of tasks. */
+            permissions: string[];
+        };
+        RoleHolderView: {
+            /** @description Name of the user, or `group:` and the name of the group. */
+            holder: string;
+            /** @description Name of the project; absent for the whole installation. */
+            project?: string | null;
+        };
+        /** Format: uuid */
+        RoleId: string;
+        RolePath: {
+            /** @description Name of the role. */
+            role: string;
+        };
+        /** @description What is absent stays as it is. */
+        RoleUpdateBody: {
+            description?: string | null;
+            /** @description Everything that it allows from now on. */
+            permissions?: string[] | null;
+        };
+        RoleView: {
+            /** @description Absent for built-in roles. */
+            id?: components["schemas"]["RoleId"] | null;
+            name: string;
+            description: string;
+            isBuiltIn: boolean;
+            permissions: components["schemas"]["Permission"][];
+            /** Format: uint64 */
+            generation: number;
+            /** Format: date-time */
+            timeCreated?: string | null;
+            /** Format: date-time */
+            timeModified?: string | null;
+        };
         /** @description Why an agent made a run. */
         RunCause: "start" | "restart" | "schedule";
         /** Format: uuid */
@@ -3515,6 +4464,157 @@ export interface components {
              */
             catchUpWindow?: string;
         };
+        /** @description How a person stands with the second factor. */
+        SecondFactorState: "off" | "on" | "required";
+        SecretGenerateBody: {
+            /**
+             * Format: uint32
+             * @description How many random bytes; the value is their base64, of letters, digits, `-` and `_`.
+             */
+            bytes: number;
+        };
+        /** Format: uuid */
+        SecretId: string;
+        SecretListQuery: {
+            /** @description Only secrets of this environment. */
+            environment?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        SecretPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name of the secret. */
+            secret: string;
+        };
+        SecretQuery: {
+            /** @description The environment of the secret; `default` when absent. */
+            environment?: string | null;
+        };
+        SecretReadQuery: {
+            /** @description The environment of the secret; `default` when absent. */
+            environment?: string | null;
+            /**
+             * Format: uint32
+             * @description Number of the version; the current one when absent.
+             */
+            version?: number | null;
+        };
+        SecretRewrapView: {
+            /** @description Id of the present master key. */
+            key: string;
+            /**
+             * Format: uint64
+             * @description How many were sealed anew.
+             */
+            rewrapped: number;
+            /**
+             * Format: uint64
+             * @description How many are left under other keys, because these keys are missing.
+             */
+            left: number;
+        };
+        /**
+         * @description Any bytes are a value, so that a call which was not meant so has to be told by something else: the
+         *     environment is not left out.
+         */
+        SecretSetQuery: {
+            /** @description The environment of the secret, such as `default`. */
+            environment: string;
+            /** @description Only if the secret is there already. */
+            mustExist?: boolean | null;
+        };
+        /** @description Where the value of a secret is kept. */
+        SecretSource: "kept";
+        /** @description A secret, and how what runs gets it: as a variable, or as a file. */
+        SecretUse: {
+            /**
+             * @description `NAME`, `ENVIRONMENT/NAME`, or either with `:VERSION`; without one, the version that is current
+             *     when a run starts.
+             */
+            secret: string;
+            /**
+             * @description The environment variable that holds it. Not for containers, whose engine writes their variables to
+             *     its disk.
+             */
+            env?: string | null;
+            /**
+             * @description The file that holds it, in the directory that `HOSTLER_SECRETS` names; `/run/secrets` in a
+             *     container.
+             */
+            file?: string | null;
+        };
+        /** @description A value. Not shown by `Debug`. */
+        SecretValueView: {
+            environment: string;
+            name: string;
+            /** Format: uint32 */
+            version: number;
+            /** @description The bytes in base64. */
+            value: string;
+        };
+        SecretVersionListQuery: {
+            /** @description The environment of the secret; `default` when absent. */
+            environment?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        SecretVersionPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name of the secret. */
+            secret: string;
+            /**
+             * Format: uint32
+             * @description Number of the version.
+             */
+            version: number;
+        };
+        SecretVersionView: {
+            /** Format: uint32 */
+            version: number;
+            isCurrent: boolean;
+            isDestroyed: boolean;
+            /**
+             * Format: uint32
+             * @description Of the value, in bytes.
+             */
+            size: number;
+            createdBy: components["schemas"]["Actor"];
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeDestroyed?: string | null;
+        };
+        /** @description A secret, without its value. */
+        SecretView: {
+            id: components["schemas"]["SecretId"];
+            environment: string;
+            name: string;
+            /** @description What a workload says to have it: `NAME` or `ENVIRONMENT/NAME`. */
+            reference: string;
+            source: components["schemas"]["SecretSource"];
+            /**
+             * Format: uint32
+             * @description The version that is meant when none is named; absent when all were destroyed.
+             */
+            version?: number | null;
+            createdBy: string;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
+        };
         /** Format: uuid */
         ServerId: string;
         ServerView: {
@@ -3528,6 +4628,15 @@ export interface components {
             timeStarted: string;
             /** Format: date-time */
             timeSeen: string;
+        };
+        SessionsEndedView: {
+            /** Format: uint64 */
+            browsers: number;
+            /**
+             * Format: uint64
+             * @description Tokens that `hostler login` had made.
+             */
+            commandLines: number;
         };
         SetupBody: {
             code: string;
@@ -3695,10 +4804,16 @@ export interface components {
             name: string;
             /** @description For whom; the caller when absent. */
             user?: string | null;
-            /** @description The token can never do more than this role. */
-            role: components["schemas"]["Role"];
+            /** @description The token can never do more than this role; may be left out where `can` says what it is for. */
+            role?: components["schemas"]["Role"] | null;
             /** @description The token works in this project only. */
             project?: string | null;
+            /** @description The token works in these projects only. */
+            projects?: string[] | null;
+            /** @description The token is for these permissions only, such as `task.submit`, or `task.*` for all of tasks. */
+            can?: string[] | null;
+            /** @description The token works from these addresses only, such as `10.0.0.0/8`. */
+            from?: string[] | null;
             /**
              * @description How long it is valid; 90 days when absent, at most 10 years.
              * @example 30s
@@ -3722,7 +4837,14 @@ export interface components {
             name: string;
             user: string;
             role: components["schemas"]["Role"];
+            /** @description The one project it works in, where there is one only. */
             project?: string | null;
+            /** @description The projects it works in; absent for all of them. */
+            projects?: string[] | null;
+            /** @description What it is for; absent where only its role narrows it. */
+            can?: components["schemas"]["Permission"][] | null;
+            /** @description Where it may be used from; absent for anywhere. */
+            from?: string[] | null;
             isRevoked: boolean;
             /** Format: date-time */
             timeCreated: string;
@@ -3730,6 +4852,32 @@ export interface components {
             timeExpires?: string | null;
             /** Format: date-time */
             timeLastUsed?: string | null;
+        };
+        TotpConfirmBody: {
+            /** @description Six digits. */
+            code: string;
+        };
+        TotpDisableBody: {
+            password: string;
+            /** @description Six digits, or a recovery code. */
+            code: string;
+        };
+        TotpEnrolBody: {
+            /** @description The caller's password: a session alone is not enough. */
+            password: string;
+        };
+        TotpEnrolledView: {
+            /** @description Shown this once, in base32, to be typed into an authenticator. */
+            secret: string;
+            /** @description The same as a link that authenticators open. */
+            uri: string;
+        };
+        TotpView: {
+            state: components["schemas"]["SecondFactorState"];
+            /** Format: uint64 */
+            recoveryCodesLeft: number;
+            /** Format: date-time */
+            timeConfirmed?: string | null;
         };
         /** @description What a workload or a node used in the time up to `time`. */
         UsageSample: {
@@ -3793,23 +4941,29 @@ export interface components {
             kind: components["schemas"]["PrincipalKind"];
             password?: string | null;
             /** @description Role on the whole installation, if any. */
-            role?: components["schemas"]["Role"] | null;
+            role?: string | null;
         };
         UserPath: {
             /** @description Name or id of the user. */
             user: string;
         };
+        UserSessionPath: {
+            /** @description Name or id of the user. */
+            user: string;
+            session: string;
+        };
         UserUpdateBody: {
             isDisabled?: boolean | null;
             password?: string | null;
             /** @description New role on the whole installation; `none` takes it away. */
-            role?: components["schemas"]["GlobalRole"] | null;
+            role?: string | null;
         };
         UserView: {
             id: components["schemas"]["PrincipalId"];
             name: string;
             kind: components["schemas"]["PrincipalKind"];
-            role?: components["schemas"]["Role"] | null;
+            /** @description Role on the whole installation that is bound to the user itself; groups may give more. */
+            role?: string | null;
             isDisabled: boolean;
             /** Format: uint64 */
             generation: number;
@@ -3846,9 +5000,19 @@ export interface components {
             id: components["schemas"]["PrincipalId"];
             name: string;
             kind: components["schemas"]["PrincipalKind"];
-            /** @description Role on the whole installation. */
+            /** @description The greatest built-in role that allows no more than the caller may do on the whole installation. */
             role?: components["schemas"]["Role"] | null;
+            /**
+             * @description What the caller may do on the whole installation, and so in every project.
+             * @default []
+             */
+            permissions?: components["schemas"]["Permission"][];
             projects: components["schemas"]["ProjectRole"][];
+            /**
+             * @description `required` means that nothing is allowed before there is one.
+             * @default off
+             */
+            secondFactor?: components["schemas"]["SecondFactorState"];
             /** @description Given to browsers again, so that a reloaded page can make changes. */
             csrfToken?: string | null;
         };
@@ -4020,6 +5184,8 @@ export interface components {
             env?: {
                 [key: string]: string;
             };
+            /** @description Secrets that it is given when it starts. */
+            secrets?: components["schemas"]["SecretUse"][];
             /** @description Working directory on the node; the run's own scratch directory when absent. */
             workdir?: string | null;
             /** @description Login name on the node to run as; the agent's own user when absent. */
@@ -4428,6 +5594,26 @@ export interface operations {
             };
         };
     };
+    web_session_end_others: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionsEndedView"];
+                };
+            };
+        };
+    };
     web_session_end: {
         parameters: {
             query?: never;
@@ -4445,6 +5631,459 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    user_session_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing3"];
+                };
+            };
+        };
+    };
+    user_session_end_all: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionsEndedView"];
+                };
+            };
+        };
+    };
+    user_session_end: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the user. */
+                user: string;
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    totp_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TotpView"];
+                };
+            };
+        };
+    };
+    totp_enrol: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TotpEnrolBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TotpEnrolledView"];
+                };
+            };
+        };
+    };
+    totp_confirm: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TotpConfirmBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodesView"];
+                };
+            };
+        };
+    };
+    totp_disable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TotpDisableBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    totp_reset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    invitation_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing4"];
+                };
+            };
+        };
+    };
+    invitation_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationCreatedView"];
+                };
+            };
+        };
+    };
+    invitation_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the invitation. */
+                invitation: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    project_invitation_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing4"];
+                };
+            };
+        };
+    };
+    project_invitation_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationCreatedView"];
+                };
+            };
+        };
+    };
+    project_invitation_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Id of the invitation. */
+                invitation: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    invitation_show: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationShowBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InvitationOfferView"];
+                };
+            };
+        };
+    };
+    invitation_accept: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationAcceptBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginView"];
+                };
+            };
+        };
+    };
+    password_reset_issue: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordResetIssueBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordResetView"];
+                };
+            };
+        };
+    };
+    password_reset_use: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordResetUseBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordResetUsedView"];
+                };
             };
         };
     };
@@ -4468,7 +6107,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing4"];
+                    "application/json": components["schemas"]["Listing5"];
                 };
             };
         };
@@ -4600,7 +6239,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing5"];
+                    "application/json": components["schemas"]["Listing6"];
                 };
             };
         };
@@ -4611,7 +6250,7 @@ export interface operations {
             header?: never;
             path: {
                 project: string;
-                /** @description Name or id of the user. */
+                /** @description Name or id of the user, or `group:` and the name of a group. */
                 user: string;
             };
             cookie?: never;
@@ -4639,7 +6278,7 @@ export interface operations {
             header?: never;
             path: {
                 project: string;
-                /** @description Name or id of the user. */
+                /** @description Name or id of the user, or `group:` and the name of a group. */
                 user: string;
             };
             cookie?: never;
@@ -4652,6 +6291,391 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    role_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing7"];
+                };
+            };
+        };
+    };
+    role_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoleCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoleView"];
+                };
+            };
+        };
+    };
+    role_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the role. */
+                role: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoleView"];
+                };
+            };
+        };
+    };
+    role_remove: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name of the role. */
+                role: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    role_update: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name of the role. */
+                role: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoleUpdateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoleView"];
+                };
+            };
+        };
+    };
+    role_holders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the role. */
+                role: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing8"];
+                };
+            };
+        };
+    };
+    group_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing9"];
+                };
+            };
+        };
+    };
+    group_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupView"];
+                };
+            };
+        };
+    };
+    group_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the group. */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupView"];
+                };
+            };
+        };
+    };
+    group_remove: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the group. */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    group_update: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the group. */
+                group: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupUpdateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupView"];
+                };
+            };
+        };
+    };
+    group_member_add: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the group. */
+                group: string;
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupView"];
+                };
+            };
+        };
+    };
+    group_member_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the group. */
+                group: string;
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupView"];
+                };
+            };
+        };
+    };
+    access_check: {
+        parameters: {
+            query: {
+                /** @description Such as `task.submit`. */
+                permission: components["schemas"]["Permission"];
+                /** @description Name or id of the project; absent for the whole installation. */
+                project?: string;
+                /** @description Name or id of a user, or `token:` and the id of a token; the caller when absent. */
+                as?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessCheckView"];
+                };
+            };
+        };
+    };
+    access_explain: {
+        parameters: {
+            query: {
+                /** @description Such as `task.submit`. */
+                permission: components["schemas"]["Permission"];
+                /** @description Name or id of the project; absent for the whole installation. */
+                project?: string;
+                /** @description Name or id of a user, or `token:` and the id of a token; the caller when absent. */
+                as?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessExplanation"];
+                };
             };
         };
     };
@@ -4675,7 +6699,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing6"];
+                    "application/json": components["schemas"]["Listing10"];
                 };
             };
         };
@@ -4771,7 +6795,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing7"];
+                    "application/json": components["schemas"]["Listing11"];
                 };
             };
         };
@@ -4906,7 +6930,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing8"];
+                    "application/json": components["schemas"]["Listing12"];
                     "text/event-stream": string;
                 };
             };
@@ -5121,7 +7145,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing9"];
+                    "application/json": components["schemas"]["Listing13"];
                 };
             };
         };
@@ -5141,7 +7165,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing10"];
+                    "application/json": components["schemas"]["Listing14"];
                 };
             };
         };
@@ -5166,7 +7190,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing11"];
+                    "application/json": components["schemas"]["Listing15"];
                 };
             };
         };
@@ -5268,7 +7292,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing12"];
+                    "application/json": components["schemas"]["Listing16"];
                 };
             };
         };
@@ -5445,7 +7469,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing13"];
+                    "application/json": components["schemas"]["Listing17"];
                 };
             };
         };
@@ -5468,7 +7492,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing14"];
+                    "application/json": components["schemas"]["Listing18"];
                 };
             };
         };
@@ -5515,7 +7539,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing15"];
+                    "application/json": components["schemas"]["Listing19"];
                 };
             };
         };
@@ -5597,7 +7621,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing16"];
+                    "application/json": components["schemas"]["Listing20"];
                     "text/event-stream": string;
                 };
             };
@@ -5853,7 +7877,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing17"];
+                    "application/json": components["schemas"]["Listing21"];
                 };
             };
         };
@@ -5987,7 +8011,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing18"];
+                    "application/json": components["schemas"]["Listing22"];
                 };
             };
         };
@@ -6071,7 +8095,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing19"];
+                    "application/json": components["schemas"]["Listing23"];
                 };
             };
         };
@@ -6107,7 +8131,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing20"];
+                    "application/json": components["schemas"]["Listing24"];
                     "text/event-stream": string;
                 };
             };
@@ -6304,7 +8328,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing21"];
+                    "application/json": components["schemas"]["Listing25"];
                 };
             };
         };
@@ -6329,7 +8353,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing22"];
+                    "application/json": components["schemas"]["Listing26"];
                 };
             };
         };
@@ -6460,7 +8484,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing23"];
+                    "application/json": components["schemas"]["Listing27"];
                 };
             };
         };
@@ -6490,7 +8514,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing24"];
+                    "application/json": components["schemas"]["Listing28"];
                 };
             };
         };
@@ -6516,7 +8540,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing24"];
+                    "application/json": components["schemas"]["Listing28"];
                 };
             };
         };
@@ -6546,7 +8570,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing25"];
+                    "application/json": components["schemas"]["Listing29"];
                 };
             };
         };
@@ -6786,7 +8810,275 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing26"];
+                    "application/json": components["schemas"]["Listing30"];
+                };
+            };
+        };
+    };
+    secret_list: {
+        parameters: {
+            query?: {
+                /** @description Only secrets of this environment. */
+                environment?: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing31"];
+                };
+            };
+        };
+    };
+    secret_get: {
+        parameters: {
+            query?: {
+                /** @description The environment of the secret; `default` when absent. */
+                environment?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the secret. */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretView"];
+                };
+            };
+        };
+    };
+    secret_set: {
+        parameters: {
+            query: {
+                /** @description The environment of the secret, such as `default`. */
+                environment: string;
+                /** @description Only if the secret is there already. */
+                mustExist?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the secret. */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretView"];
+                };
+            };
+        };
+    };
+    secret_remove: {
+        parameters: {
+            query?: {
+                /** @description The environment of the secret; `default` when absent. */
+                environment?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the secret. */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    secret_generate: {
+        parameters: {
+            query?: {
+                /** @description The environment of the secret; `default` when absent. */
+                environment?: string;
+            };
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the secret. */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretGenerateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretView"];
+                };
+            };
+        };
+    };
+    secret_read: {
+        parameters: {
+            query?: {
+                /** @description The environment of the secret; `default` when absent. */
+                environment?: string;
+                /** @description Number of the version; the current one when absent. */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the secret. */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretValueView"];
+                };
+            };
+        };
+    };
+    secret_version_list: {
+        parameters: {
+            query?: {
+                /** @description The environment of the secret; `default` when absent. */
+                environment?: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the secret. */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing32"];
+                };
+            };
+        };
+    };
+    secret_version_destroy: {
+        parameters: {
+            query?: {
+                /** @description The environment of the secret; `default` when absent. */
+                environment?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the secret. */
+                secret: string;
+                /** @description Number of the version. */
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretView"];
+                };
+            };
+        };
+    };
+    secret_rewrap: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretRewrapView"];
                 };
             };
         };
@@ -6813,7 +9105,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing27"];
+                    "application/json": components["schemas"]["Listing33"];
                 };
             };
         };
@@ -6900,7 +9192,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing28"];
+                    "application/json": components["schemas"]["Listing34"];
                     "text/event-stream": string;
                 };
             };
@@ -6913,6 +9205,23 @@ export interface operations {
                 actor?: string;
                 /** @description Only this action, such as `task.create`. */
                 action?: string;
+                /** @description Only about this kind of object. */
+                kind?: components["schemas"]["ObjectKind"];
+                /** @description Only about the object with this id or name. */
+                object?: string;
+                /** @description Only of this project (name or id). */
+                project?: string;
+                /** @description Only of requests from this address. */
+                source?: string;
+                /** @description Not before this time. */
+                since?: string;
+                /** @description Before this time. */
+                until?: string;
+                /**
+                 * @description Only with this text in names, action, request id, address or detail, whatever the case. A page
+                 *     may be empty although more follow: go on with `nextCursor`.
+                 */
+                text?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -6930,7 +9239,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing29"];
+                    "application/json": components["schemas"]["Listing35"];
+                };
+            };
+        };
+    };
+    audit_export: {
+        parameters: {
+            query?: {
+                /** @description From the first entry that is not before this time. */
+                since?: string;
+                /** @description Only entries after this number. */
+                after?: number;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing35"];
                 };
             };
         };
@@ -6951,6 +9289,74 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditVerdict"];
+                };
+            };
+        };
+    };
+    audit_anchor_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing36"];
+                };
+            };
+        };
+    };
+    audit_anchor_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditAnchorView"];
+                };
+            };
+        };
+    };
+    audit_sink_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing37"];
                 };
             };
         };

@@ -19,6 +19,7 @@ export type GpuMetrics = Schemas["GpuMetrics"];
 export type Health = Schemas["Health"];
 export type ImageView = Schemas["ImageView"];
 export type InputSpec = Schemas["Input"];
+export type InvitationOfferView = Schemas["InvitationOfferView"];
 export type JoinTokenCreatedView = Schemas["JoinTokenCreatedView"];
 export type LogLine = Schemas["LogLine"];
 export type NodeHeldView = Schemas["NodeHeldView"];

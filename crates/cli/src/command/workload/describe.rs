@@ -84,6 +84,7 @@ fn about(text: &mut Description, workload: &WorkloadView, now: Timestamp) {
     spec_text::resources(text, spec);
     spec_text::placement(text, spec);
     spec_text::container(text, spec);
+    spec_text::secrets(text, spec);
 }
 
 pub(crate) fn mode(mode: &Mode) -> String {

@@ -1,7 +1,9 @@
 //! One file for each theme.
 
 mod arrays;
+mod audit;
 mod bad_input;
+mod certificates;
 mod conformance;
 mod containers;
 mod dashboard;
@@ -13,9 +15,12 @@ mod first_minutes;
 mod images;
 mod join;
 mod outage;
+mod people;
 mod recovery;
 mod requests;
 mod river;
+mod roles;
+mod secrets;
 mod service;
 mod standalone;
 mod standalone_doors;

@@ -1,0 +1,25 @@
+//! Secrets of runs on this node.
+//!
+//! *How they come.* Just before a run starts, the agent asks the server of its session for what the
+//! placement's workload names (`fetch`), over a connection of its own with the node's certificate. The
+//! server decides what that is.
+//!
+//! *Where they are.* In memory, and nowhere else: a directory of the run on a memory file system
+//! (`vault`), which its shim, its hooks and commands beside it read, and which goes when the run ends. The
+//! ledger, the run's directory and every record know names only. What a crash leaves in memory the next
+//! agent removes; a reboot leaves nothing.
+//!
+//! *Without a server.* The agent remembers, in its own memory, what it was given for services, and starts
+//! them again with it as long as no server can be reached. An agent that was itself started anew remembers
+//! nothing: the run then waits, and says so, until a server is there.
+//!
+//! *What a run prints* is scrubbed by its shim before it is written (`scrub`): the value of a secret, and
+//! what usual encodings make of it, is replaced by `[secret:NAME]`. So is what commands beside it print.
+
+mod fetch;
+mod scrub;
+mod vault;
+
+pub(crate) use fetch::{Secrets, Unfetched};
+pub(crate) use scrub::{Forms, Scrub};
+pub(crate) use vault::{FILES, Given, Reader, forms_of, remove, variables};

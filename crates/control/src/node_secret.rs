@@ -1,0 +1,102 @@
+//! Secrets for nodes: when a run starts, and only those that its workload names.
+//!
+//! A node is believed nothing but who it is. It names a placement; that has to be one of its own that is
+//! to run; which secrets there are to give is what the workload's spec in the database says, from the
+//! workload's own project. What is given is in the audit trail before it leaves.
+
+use std::collections::BTreeSet;
+
+use hostler_model::{
+    Desired, Error, NodeId, PlacementId, ProjectId, RunId, SecretRef, WorkloadId, WorkloadSpec,
+};
+use hostler_store::Conn;
+use hostler_trust::SecretBytes;
+use serde_json::json;
+
+use crate::node_session::node_actor;
+use crate::service::{secret_envelope, secret_object};
+use crate::{Control, RequestMeta};
+
+/// A secret for a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveredSecret {
+    /// As the workload names it.
+    pub reference: SecretRef,
+    pub version: u32,
+    pub value: SecretBytes,
+}
+
+/// Whose secrets are asked for.
+struct Asker {
+    project_id: ProjectId,
+    workload_id: WorkloadId,
+    secrets: BTreeSet<SecretRef>,
+}
+
+impl Control {
+    /// Everything that the workload of this placement names. `run` is for the record.
+    pub async fn node_secrets(
+        &self,
+        node_id: NodeId,
+        placement: PlacementId,
+        run: Option<RunId>,
+    ) -> Result<Vec<DeliveredSecret>, Error> {
+        let mut read = self.store.read().await?;
+        let asker = asker(&mut read, node_id, placement).await?;
+        let node = read.node_get(node_id).await?;
+        let node = node.ok_or_else(|| Error::forbidden("there is no such node"))?;
+        let mut sealed = Vec::with_capacity(asker.secrets.len());
+        for reference in asker.secrets {
+            let found = read.secret_find(asker.project_id, &reference).await?;
+            let secret = found.ok_or_else(|| Error::not_found("secret", &reference))?;
+            let (version, envelope) = secret_envelope(&mut read, &secret, &reference).await?;
+            sealed.push((reference, secret, version, envelope));
+        }
+        drop(read);
+        let request = RequestMeta {
+            request_id: String::new(),
+            source: String::new(),
+            user_agent: String::new(),
+            idempotency: None,
+        };
+        let (mut delivered, mut audits) = (Vec::new(), Vec::new());
+        for (reference, secret, version, envelope) in sealed {
+            let value = self.secret_open(&secret, version, &envelope).await?;
+            let detail = json!({
+                "version": version, "workload": asker.workload_id, "placement": placement, "run": run,
+            });
+            let (actor, object) = (node_actor(&node.name), secret_object(&secret));
+            let project = Some(asker.project_id);
+            audits.push(self.audit_by(actor, &request, "secret.deliver", &object, project, detail));
+            delivered.push(DeliveredSecret { reference, version, value });
+        }
+        let audits = &audits;
+        self.store
+            .tx("secret_deliver", |tx| {
+                Box::pin(async move {
+                    tx.journal_append(&[], audits).await?;
+                    Ok::<_, Error>(())
+                })
+            })
+            .await?;
+        self.secret_tally.delivered(delivered.len());
+        Ok(delivered)
+    }
+}
+
+/// A node asks only for what it is to run.
+async fn asker(read: &mut Conn, node_id: NodeId, placement: PlacementId) -> Result<Asker, Error> {
+    let refused = || Error::forbidden("this node has no such placement to run");
+    let found = read.placement_get(placement).await?;
+    let placement = found
+        .filter(|found| found.node_id == node_id && !found.is_released)
+        .filter(|found| matches!(found.desired, Desired::Run | Desired::Pause))
+        .ok_or_else(refused)?;
+    let workload_id = placement.workload_id;
+    let of = |spec: &WorkloadSpec| spec.secrets.iter().map(|given| given.secret.clone()).collect();
+    let secrets = match read.workload_get(workload_id).await? {
+        Some(task) => of(&task.spec),
+        None => of(&read.service_get(workload_id).await?.ok_or_else(refused)?.spec),
+    };
+    Ok(Asker { project_id: placement.project_id, workload_id, secrets })
+}
