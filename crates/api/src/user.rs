@@ -11,7 +11,7 @@ crate::endpoints! { "users"
     UserList = "user_list" GET "/api/v1/users", Access::Global(Role::Admin), UserRead, 200, query: PageQuery, reply: Listing<UserView>;
     /// Create a user or service account.
     UserCreate = "user_create" POST "/api/v1/users", Access::Global(Role::Admin), UserCreate, 201,
-        body: UserCreateBody, reply: UserView, errors: [AlreadyExists, KeyReused];
+        body: UserCreateBody, reply: UserView, errors: [NotFound, AlreadyExists, KeyReused];
     /// Show a user.
     UserGet = "user_get" GET "/api/v1/users/{user}", Access::Global(Role::Admin), UserRead, 200,
         path: UserPath, reply: UserView, errors: [NotFound];
