@@ -269,7 +269,17 @@ pub(super) async fn find(
         (_, Ok(name)) => read.workload_by_name(project.id, &name).await?,
         _ => None,
     };
-    found.filter(|w| w.project_id == project.id).ok_or_else(|| Error::not_found("task", name_or_id))
+    match found.filter(|w| w.project_id == project.id) {
+        Some(task) => Ok(task),
+        None if find_array(read, project, name_or_id).await.is_ok() => Err(Error::new(
+            Code::NotFound,
+            format!("`{name_or_id}` is an array of tasks, not one task"),
+            format!(
+                "`hostler task array get|wait|kill {name_or_id}` mean all of it, `hostler task array tasks {name_or_id}` lists its tasks"
+            ),
+        )),
+        None => Err(Error::not_found("task", name_or_id)),
+    }
 }
 
 /// Who may do something to things of a kind may do it to their own; with `manage`, which operators have,

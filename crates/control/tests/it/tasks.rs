@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hostler_control::{AccountQuery, NewArray, NewTask, TaskDetail};
-use hostler_model::{Cores, Desired, Limit, TaskStateKind, WorkloadSpec};
+use hostler_model::{Code, Cores, Desired, Limit, TaskStateKind, WorkloadSpec};
 use hostler_testkit::{Random, SimAgent, Truth, World};
 
 fn cores(millis: u32) -> WorkloadSpec {
@@ -68,6 +68,20 @@ async fn a_gang_is_looked_at_whole() {
         .unwrap();
     let states: Vec<_> = page.items.iter().map(|task| task.workload.state.kind()).collect();
     assert_eq!(states, [TaskStateKind::Assigning; 3]);
+}
+
+#[tokio::test]
+async fn who_names_an_array_where_a_task_is_meant_is_told() {
+    let world = World::new(1).await;
+    let new = NewArray { name: None, spec: cores(500), range: Some("1-3".parse().unwrap()) };
+    let made = world.control.task_array_submit(&world.cx, &world.project, new).await.unwrap();
+    for called in [made.array.id.to_string(), made.array.name.to_string()] {
+        let error =
+            world.control.task_explain(&world.cx, &world.project, &called).await.unwrap_err();
+        assert_eq!(error.code, Code::NotFound);
+        assert!(error.detail.contains("is an array of tasks"), "{error}");
+        assert!(error.hint.contains(&format!("task array get|wait|kill {called}")), "{error:?}");
+    }
 }
 
 /// Paused tasks at the head of the queue do not hide what is behind them.

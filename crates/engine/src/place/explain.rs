@@ -154,8 +154,11 @@ impl fmt::Display for QueueReason {
             }
             QueueReason::Behind { higher, fairer, older } => write!(
                 f,
-                "{} others come first: {higher} of higher priority, {fairer} of projects that hold less, {older} that waited longer",
-                higher + fairer + older
+                "{} first: {higher} of higher priority, {fairer} of projects that hold less, {older} that waited longer",
+                match higher + fairer + older {
+                    1 => "1 other comes".to_owned(),
+                    others => format!("{others} others come"),
+                }
             ),
         }
     }

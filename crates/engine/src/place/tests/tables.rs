@@ -141,7 +141,7 @@ fn quotas_are_hard_and_let_what_does_not_touch_them_pass() {
     insta::assert_snapshot!(text.join("\n"), @r"
     its project may hold 3 cores and holds 3, it asks for 1
     its project may hold 3 GPUs and holds 3, it asks for 2
-    1 others come first: 0 of higher priority, 0 of projects that hold less, 1 that waited longer
+    1 other comes first: 0 of higher priority, 0 of projects that hold less, 1 that waited longer
     its project may hold 3 cores and holds 3, it asks for 1
     5 others come first: 0 of higher priority, 0 of projects that hold less, 5 that waited longer
     ");
