@@ -9,7 +9,7 @@ ARGS ?=
 
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help up test build web lint fmt gen docs bench deb sbom soak test-vm check-arm64
+.PHONY: help up test build web lint fmt gen docs bench deb sbom fuzz soak test-vm check-arm64
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ deb: ## Build the Debian package into target/deb (PROFILE=dev: quickly)
 
 sbom: ## Write what the product is made of, as CycloneDX, into target/sbom
 	@scripts/sbom
+
+fuzz: ## Look for bytes that break a parser, ten minutes each (LENGTH=60: for less)
+	@scripts/fuzz $(or $(LENGTH),600)
 
 soak: ## Let everything happen to 300 workloads for four minutes (LENGTH=900: for longer)
 	HOSTLER_SOAK_SECONDS=$(or $(LENGTH),240) \

@@ -15,6 +15,59 @@ CREATE TABLE account (
 
 CREATE INDEX account_day ON account USING btree (day);
 
+CREATE TABLE approval (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C",
+    verb text NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    digest bytea NOT NULL,
+    what text NOT NULL,
+    requested_by text COLLATE "C" NOT NULL,
+    tasks text NOT NULL,
+    array_id text COLLATE "C",
+    needs text NOT NULL,
+    decisions text NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    why text NOT NULL,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_expires bigint NOT NULL,
+    time_ended bigint,
+    CONSTRAINT approval_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX approval_array ON approval USING btree (array_id);
+
+CREATE INDEX approval_ended ON approval USING btree (time_ended);
+
+CREATE INDEX approval_project ON approval USING btree (project_id, id);
+
+CREATE INDEX approval_requested ON approval USING btree (requested_by, id);
+
+CREATE INDEX approval_state ON approval USING btree (state, time_expires);
+
+CREATE TABLE approval_policy (
+    id text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    rule text NOT NULL,
+    created_by text NOT NULL,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT approval_policy_pkey PRIMARY KEY (id),
+    CONSTRAINT approval_policy_scope_name_key UNIQUE (scope, name)
+);
+
+CREATE TABLE approval_task (
+    workload_id text COLLATE "C" NOT NULL,
+    approval_id text COLLATE "C" NOT NULL,
+    CONSTRAINT approval_task_approval_id_fkey FOREIGN KEY (approval_id) REFERENCES approval(id),
+    CONSTRAINT approval_task_pkey PRIMARY KEY (workload_id)
+);
+
+CREATE INDEX approval_task_approval ON approval_task USING btree (approval_id);
+
 CREATE TABLE audit_anchor (
     sequence bigint NOT NULL,
     hash bytea NOT NULL,
@@ -272,6 +325,17 @@ CREATE TABLE lease (
     CONSTRAINT lease_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE log_share (
+    project_id text COLLATE "C" NOT NULL,
+    node_id text COLLATE "C" NOT NULL,
+    granted bigint NOT NULL,
+    ceiling bigint NOT NULL,
+    generation bigint NOT NULL,
+    CONSTRAINT log_share_pkey PRIMARY KEY (project_id, node_id)
+);
+
+CREATE INDEX log_share_node ON log_share USING btree (node_id);
+
 CREATE TABLE login_tally (
     kind text COLLATE "C" NOT NULL,
     subject bytea NOT NULL,
@@ -313,6 +377,8 @@ CREATE TABLE node_certificate (
     time_created bigint NOT NULL,
     time_expires bigint NOT NULL,
     time_revoked bigint,
+    authority text,
+    time_presented bigint,
     CONSTRAINT node_certificate_node_id_fkey FOREIGN KEY (node_id) REFERENCES node(id),
     CONSTRAINT node_certificate_pkey PRIMARY KEY (serial)
 );
@@ -534,6 +600,7 @@ CREATE TABLE secret (
     created_by text NOT NULL,
     time_created bigint NOT NULL,
     time_modified bigint NOT NULL,
+    link text,
     CONSTRAINT secret_pkey PRIMARY KEY (id),
     CONSTRAINT secret_project_id_environment_name_key UNIQUE (project_id, environment, name),
     CONSTRAINT secret_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id)
@@ -632,6 +699,25 @@ CREATE TABLE token (
 CREATE INDEX token_principal ON token USING btree (principal_id, id);
 
 CREATE INDEX token_project ON token USING btree (project_id);
+
+CREATE TABLE token_maker (
+    principal_id text COLLATE "C" NOT NULL,
+    maker_id text COLLATE "C" NOT NULL,
+    CONSTRAINT token_maker_pkey PRIMARY KEY (principal_id, maker_id)
+);
+
+CREATE TABLE user_identity (
+    issuer text COLLATE "C" NOT NULL,
+    subject text COLLATE "C" NOT NULL,
+    principal_id text COLLATE "C" NOT NULL,
+    email text NOT NULL,
+    time_created bigint NOT NULL,
+    time_last_used bigint,
+    CONSTRAINT user_identity_pkey PRIMARY KEY (issuer, subject),
+    CONSTRAINT user_identity_principal_id_fkey FOREIGN KEY (principal_id) REFERENCES principal(id)
+);
+
+CREATE INDEX user_identity_principal ON user_identity USING btree (principal_id, issuer, subject);
 
 CREATE TABLE web_session (
     id text COLLATE "C" NOT NULL,

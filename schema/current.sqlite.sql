@@ -15,6 +15,55 @@ CREATE TABLE account (
 
 CREATE INDEX account_day ON account (day);
 
+CREATE TABLE approval (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT,
+    verb TEXT NOT NULL,
+    name TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    what TEXT NOT NULL,
+    requested_by TEXT NOT NULL,
+    tasks TEXT NOT NULL,
+    array_id TEXT,
+    needs TEXT NOT NULL,
+    decisions TEXT NOT NULL,
+    state TEXT NOT NULL,
+    why TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_expires INTEGER NOT NULL,
+    time_ended INTEGER
+) STRICT;
+
+CREATE INDEX approval_array ON approval (array_id);
+
+CREATE INDEX approval_ended ON approval (time_ended);
+
+CREATE INDEX approval_project ON approval (project_id, id);
+
+CREATE INDEX approval_requested ON approval (requested_by, id);
+
+CREATE INDEX approval_state ON approval (state, time_expires);
+
+CREATE TABLE approval_policy (
+    id TEXT NOT NULL PRIMARY KEY,
+    scope TEXT NOT NULL,
+    name TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    UNIQUE (scope, name)
+) STRICT;
+
+CREATE TABLE approval_task (
+    workload_id TEXT NOT NULL PRIMARY KEY,
+    approval_id TEXT NOT NULL REFERENCES approval (id)
+) STRICT;
+
+CREATE INDEX approval_task_approval ON approval_task (approval_id);
+
 CREATE TABLE audit_anchor (
     sequence INTEGER NOT NULL PRIMARY KEY,
     hash BLOB NOT NULL,
@@ -251,6 +300,17 @@ CREATE TABLE lease (
     time_until INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE log_share (
+    project_id TEXT NOT NULL,
+    node_id TEXT NOT NULL,
+    granted INTEGER NOT NULL,
+    ceiling INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    PRIMARY KEY (project_id, node_id)
+) STRICT;
+
+CREATE INDEX log_share_node ON log_share (node_id);
+
 CREATE TABLE login_tally (
     kind TEXT NOT NULL,
     subject BLOB NOT NULL,
@@ -290,7 +350,7 @@ CREATE TABLE node_certificate (
     time_created INTEGER NOT NULL,
     time_expires INTEGER NOT NULL,
     time_revoked INTEGER
-) STRICT;
+, authority TEXT, time_presented INTEGER) STRICT;
 
 CREATE INDEX node_certificate_node ON node_certificate (node_id);
 
@@ -482,7 +542,7 @@ CREATE TABLE secret (
     generation INTEGER NOT NULL,
     created_by TEXT NOT NULL,
     time_created INTEGER NOT NULL,
-    time_modified INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL, link TEXT,
     UNIQUE (project_id, environment, name)
 ) STRICT;
 
@@ -566,6 +626,24 @@ CREATE TABLE token (
 CREATE INDEX token_principal ON token (principal_id, id);
 
 CREATE INDEX token_project ON token (project_id);
+
+CREATE TABLE token_maker (
+    principal_id TEXT NOT NULL,
+    maker_id TEXT NOT NULL,
+    PRIMARY KEY (principal_id, maker_id)
+) STRICT;
+
+CREATE TABLE user_identity (
+    issuer TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    principal_id TEXT NOT NULL REFERENCES principal (id),
+    email TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_last_used INTEGER,
+    PRIMARY KEY (issuer, subject)
+) STRICT;
+
+CREATE INDEX user_identity_principal ON user_identity (principal_id, issuer, subject);
 
 CREATE TABLE web_session (
     id TEXT NOT NULL PRIMARY KEY,

@@ -14,6 +14,7 @@
 //!    and whatever else has to do with the temporary directory (shims and tasks outlive their agents
 //!    by design) after them. SIGINT and SIGTERM end it the same way; only SIGKILL leaves them behind.
 
+mod access;
 mod figures;
 mod fleet;
 mod floor;
@@ -34,9 +35,10 @@ use anyhow::{Context as _, bail};
 use hostler_base::{Clock, chain};
 use tokio::signal::unix::{SignalKind, signal};
 
+use access::Weather;
 use figures::{Document, Figures};
 
-const DOCUMENTS: [Document; 2] = [
+const DOCUMENTS: [Document; 3] = [
     Document {
         title: "Foundation",
         command: "bench/run",
@@ -49,9 +51,17 @@ const DOCUMENTS: [Document; 2] = [
         path: "bench/results/placement.md",
         names: &["placement", "queue"],
     },
+    Document {
+        title: "Access",
+        command: "bench/access",
+        path: "bench/results/access.md",
+        names: &["access", "guesses"],
+    },
 ];
 /// Asks for everything of the second document.
 const PLACEMENT: &str = "--placement";
+/// Asks for everything of the third.
+const ACCESS: &str = "--access";
 /// How long to wait for a quiet machine before numbers that are written down.
 const QUIET_DEADLINE: Duration = Duration::from_secs(180);
 
@@ -77,11 +87,12 @@ fn main() -> ExitCode {
 }
 
 async fn measure(names: Vec<String>) -> anyhow::Result<()> {
-    let [foundation, placement] = &DOCUMENTS;
+    let [foundation, placement, access] = &DOCUMENTS;
     let all: Vec<&str> = DOCUMENTS.iter().flat_map(|document| document.names).copied().collect();
     let document = match names.as_slice() {
         [] => Some(foundation),
         [one] if one == PLACEMENT => Some(placement),
+        [one] if one == ACCESS => Some(access),
         _ => None,
     };
     if document.is_none()
@@ -106,6 +117,8 @@ async fn measure(names: Vec<String>) -> anyhow::Result<()> {
             "memory" => Box::pin(weight::measure(&binary()?)).await,
             "fleet" => Box::pin(fleet::measure(&binary()?)).await,
             "queue" => Box::pin(queue::measure(&binary()?)).await,
+            "access" => Box::pin(access::measure(&binary()?, Weather::Calm)).await,
+            "guesses" => Box::pin(access::measure(&binary()?, Weather::Guessing)).await,
             _ => placement::measure().await,
         };
         let section = section.with_context(|| format!("measuring {name}"))?;

@@ -59,3 +59,9 @@ export async function login(page, address, name = "admin") {
   await page.getByRole("button", { name: "Log in" }).click();
   await page.getByText("Live", { exact: true }).waitFor();
 }
+
+export async function textOf(download) {
+  const parts = [];
+  for await (const part of await download.createReadStream()) parts.push(part);
+  return Buffer.concat(parts).toString("utf8");
+}

@@ -12,7 +12,8 @@ import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-import { launch, must, openPage } from "./browser.mjs";
+import { launch, must, openPage, textOf } from "./browser.mjs";
+import { seeAccess } from "./walk-access.mjs";
 
 const SAID = "hello-from-browser";
 const LEFT = { name: "leaver", file: "left.txt", text: "hello-from-file" };
@@ -37,6 +38,7 @@ export async function walk(base, credential, folder) {
     await seeImages(page, shot);
     await seeAccounts(page, shot);
     await keepWorkload(page, shot);
+    await seeAccess(page, { base, browser, password: passwordOf(credential), shot });
     await leave(page, shot);
     must(complaints.length === 0, `the browser complained: ${complaints.join("; ")}`);
   } catch (error) {
@@ -45,6 +47,11 @@ export async function walk(base, credential, folder) {
   } finally {
     await browser.close();
   }
+}
+
+function passwordOf(credential) {
+  if (credential.includes("/")) return credential.slice(credential.indexOf("/") + 1);
+  return process.env.HOSTLER_E2E_PASSWORD ?? "a horse, a lantern, a gate";
 }
 
 async function enter(page, base, credential, shot) {
@@ -56,7 +63,7 @@ async function enter(page, base, credential, shot) {
     await shot("login");
     await page.getByRole("button", { name: "Log in" }).click();
   } else {
-    const password = process.env.HOSTLER_E2E_PASSWORD ?? "a horse, a lantern, a gate";
+    const password = passwordOf(credential);
     await page.goto(`${base}/#setup=${encodeURIComponent(credential)}`);
     await page.getByRole("heading", { name: "Create the first admin" }).waitFor();
     must(
@@ -163,12 +170,6 @@ function submitLeaver(page) {
     return run(cli, ["task", "submit", "--name", name, "--keep", file, "--", ...command]);
   const spec = { command, outputs: [{ path: file, when: "success" }] };
   return send(page, "POST", "/api/v1/projects/default/tasks", { name, spec });
-}
-
-export async function textOf(download) {
-  const parts = [];
-  for await (const part of await download.createReadStream()) parts.push(part);
-  return Buffer.concat(parts).toString("utf8");
 }
 
 /** Saves a file through a link, and holds it to its name and content. */

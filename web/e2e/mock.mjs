@@ -8,10 +8,14 @@ import { createServer } from "node:http";
 import { fileURLToPath } from "node:url";
 
 import { seedNodes, uuid7 } from "./mock-content.mjs";
+import { ACCESS_ROUTES } from "./mock-access.mjs";
 import { ARRAY_ROUTES, beatArrays } from "./mock-arrays.mjs";
 import { FILE_ROUTES, keepFiles, seedFiles } from "./mock-files.mjs";
+import { APPROVAL_ROUTES } from "./mock-approvals.mjs";
 import { IMAGE_ROUTES } from "./mock-images.mjs";
 import { checkCode, peopleRoutes, secondFactorOf } from "./mock-people.mjs";
+import { permissionsOf, ROLES } from "./mock-permissions.mjs";
+import { RECORD_ROUTES } from "./mock-records.mjs";
 import { TASK_ROUTES } from "./mock-tasks.mjs";
 import {
   beat,
@@ -30,7 +34,6 @@ const usage =
 const CSP =
   "default-src 'self'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 const TYPES = { html: "text/html", js: "text/javascript", css: "text/css", svg: "image/svg+xml" };
-const ROLES = ["viewer", "user", "operator", "admin"];
 const dist = new URL("../dist/", import.meta.url);
 
 /** Starts the mock; resolves to its address and a way to end it. */
@@ -61,7 +64,9 @@ export async function startMock({ port = 0, isFresh = false } = {}) {
 
 async function answer(world, request, response) {
   const url = new URL(request.url, "http://mock");
-  const body = await readBody(request);
+  const raw = await readBody(request);
+  const isRaw = request.headers["content-type"] === "application/octet-stream";
+  const body = isRaw || raw.length === 0 ? undefined : JSON.parse(raw.toString("utf8"));
   response.setHeader("content-security-policy", CSP);
   response.setHeader("x-content-type-options", "nosniff");
   response.setHeader("x-request-id", randomUUID());
@@ -76,6 +81,7 @@ async function answer(world, request, response) {
       request,
       response,
       body,
+      raw,
       query: url.searchParams,
       path: match.groups ?? {},
     };
@@ -97,8 +103,7 @@ async function answer(world, request, response) {
 async function readBody(request) {
   const parts = [];
   for await (const part of request) parts.push(part);
-  const text = Buffer.concat(parts).toString("utf8");
-  return text === "" ? undefined : JSON.parse(text);
+  return Buffer.concat(parts);
 }
 
 async function serveFile(path, response) {
@@ -205,9 +210,12 @@ const ROUTES = [
   ...WORKLOAD_ROUTES,
   ...TASK_ROUTES,
   ...ARRAY_ROUTES,
+  ...APPROVAL_ROUTES,
   ...IMAGE_ROUTES,
   ...FILE_ROUTES,
   ...peopleRoutes(openSession),
+  ...ACCESS_ROUTES,
+  ...RECORD_ROUTES,
   [
     "GET",
     /^\/version$/,
@@ -265,7 +273,8 @@ const ROUTES = [
       name: session.name,
       kind: "user",
       secondFactor: secondFactorOf(world, session.name),
-      role: session.role,
+      role: session.permissions ? undefined : session.role,
+      permissions: session.permissions ?? permissionsOf(session.role),
       projects: [],
       csrfToken: session.csrf,
     }),

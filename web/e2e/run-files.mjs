@@ -1,7 +1,6 @@
 // What `npm run e2e` looks at where files are shown: inputs, kept files, content.
 
-import { login, must } from "./browser.mjs";
-import { textOf } from "./dashboard.mjs";
+import { login, must, textOf } from "./browser.mjs";
 
 export const FILE_CASES = {
   async "a task shows what it was given and what it left, and why something is missing"({

@@ -1,8 +1,9 @@
 // `npm run e2e`: the walk of dashboard.mjs against the mock, and what only the mock can show: refusals,
 // dropped streams, cursors that are gone, an expired session.
 
-import { launch, login, must, openPage } from "./browser.mjs";
-import { textOf, walk } from "./dashboard.mjs";
+import { launch, login, must, openPage, textOf } from "./browser.mjs";
+import { walk } from "./dashboard.mjs";
+import { ACCESS_CASES } from "./run-access.mjs";
 import { FILE_CASES } from "./run-files.mjs";
 import { PEOPLE_CASES } from "./run-people.mjs";
 import { startMock } from "./mock.mjs";
@@ -10,6 +11,7 @@ import { startMock } from "./mock.mjs";
 const cases = {
   ...FILE_CASES,
   ...PEOPLE_CASES,
+  ...ACCESS_CASES,
 
   async "a new installation is set up"() {
     const mock = await startMock({ isFresh: true });

@@ -213,6 +213,7 @@ async fn start(
     let tally = Arc::new(Tally::open(&data_dir, config.write_budget, clock.clone()));
     let (runner, exits) = Runner::start(runner_config).await?;
     runner.count_into(tally.clone());
+    runner.accounts().settle_all().await;
     let devices = Arc::new(Devices::new(config.simulated_gpus));
     runner.know_of(devices.clone());
     let (node_id, node) = source.node();
@@ -275,6 +276,8 @@ async fn start(
     background.spawn_until_cancelled("gpus", OnError::Log, watching);
     background.spawn_until_cancelled("thrift", OnError::Log, thrift.run());
     background.spawn_until_cancelled("usage", OnError::Log, observer.run());
+    let accounts = runner.accounts().clone().keep(clock.clone());
+    background.spawn_until_cancelled("output accounts", OnError::Log, accounts);
     background.spawn_until_cancelled("housekeeping", OnError::Log, housekeeper.run());
     background.spawn_until_cancelled(
         "containers",

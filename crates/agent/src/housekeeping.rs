@@ -63,6 +63,7 @@ impl Housekeeper {
         let now = self.clock.now();
         let keeper = keeper(self.tally.is_saving());
         let pass = self.runner.apart(move || keeper.pass(&kept, now)).await;
+        self.runner.accounts().settle_all().await;
         if let Some(pass) = pass {
             self.tally.count(What::Packing, pass.compressed.bytes_after);
             for problem in &pass.problems {

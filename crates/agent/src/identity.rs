@@ -4,20 +4,21 @@
 //! |---|---|
 //! | `key.pem` | the node's private key; made here, never leaves |
 //! | `cert.pem` | the certificate for it, leaf first |
-//! | `ca.pem` | the authority that servers must be of |
+//! | `ca.pem` | the authority that servers must be of; two while one takes the other's place |
 //! | `node.json` | id, name, and where servers listen for agents |
 //!
 //! The directory has mode 0700, its files 0600. A new identity is written whole beside the old one
 //! and takes its place in one step, so a crash leaves either of the two. A renewal keeps the key and
-//! replaces `cert.pem` alone, atomically. A renewal that comes after another identity took the place
-//! is refused: a certificate never lands beside a key it is not for.
+//! replaces `cert.pem` alone, atomically; other authorities to trust replace `ca.pem` alone, likewise.
+//! A renewal that comes after another identity took the place is refused: a certificate never lands
+//! beside a key it is not for.
 
 use std::path::{Path, PathBuf};
 
 use hostler_base::fs;
 use hostler_model::{Name, NodeId, Timestamp};
 use hostler_trust::certificate::{self, PeerCertificate, PeerIdentity};
-use hostler_trust::{AuthorityCertificate, NodeKey, SecretString, authority};
+use hostler_trust::{AuthorityBundle, NodeKey, SecretString, authority};
 use rustix::fs::{CWD, RenameFlags};
 use serde::{Deserialize, Serialize};
 
@@ -74,7 +75,7 @@ pub struct NodeRecord {
 #[derive(Clone, Debug)]
 pub struct Identity {
     pub node: NodeRecord,
-    pub authority: AuthorityCertificate,
+    pub authority: AuthorityBundle,
     pub certificate: PeerCertificate,
     tls: certificate::Identity,
 }
@@ -93,7 +94,7 @@ impl Identity {
         let node_path = folder.join(NODE);
         let node = serde_json::from_str(&read(&node_path)?).map_err(|e| damaged(&node_path, e))?;
         let authority_path = folder.join(AUTHORITY);
-        let authority = AuthorityCertificate::from_pem(&read(&authority_path)?)
+        let authority = AuthorityBundle::from_pem(&read(&authority_path)?)
             .map_err(|e| damaged(&authority_path, e))?;
         let tls = certificate::Identity {
             chain_pem: read(&folder.join(CERTIFICATE))?,
@@ -105,9 +106,10 @@ impl Identity {
     /// Puts the parts together; refuses what does not fit.
     pub fn new(
         node: NodeRecord,
-        authority: AuthorityCertificate,
+        authority: impl Into<AuthorityBundle>,
         tls: certificate::Identity,
     ) -> Result<Identity, IdentityError> {
+        let authority = authority.into();
         let certificate = tls.certificate().map_err(IdentityError::Certificate)?;
         if certificate.identity != PeerIdentity::Node(node.node_id) {
             return Err(IdentityError::Foreign {
@@ -155,6 +157,18 @@ impl Identity {
         Ok(renewed)
     }
 
+    /// This identity with other authorities that servers may be of, stored.
+    pub fn with_authority(
+        &self,
+        data_dir: &Path,
+        authority: AuthorityBundle,
+    ) -> Result<Identity, IdentityError> {
+        self.check_in_place(data_dir)?;
+        let path = data_dir.join(FOLDER).join(AUTHORITY);
+        fs::write_atomic(&path, authority.pem().as_bytes(), 0o600)?;
+        Ok(Identity { authority, ..self.clone() })
+    }
+
     /// This identity with what the server says of the node and of where servers are, stored.
     pub fn with_node(
         &self,
@@ -178,7 +192,7 @@ impl Identity {
 
     /// For connections to servers of this node's authority.
     pub fn client_config(&self) -> Result<rustls::ClientConfig, hostler_trust::tls::Error> {
-        hostler_trust::tls::client(&self.authority, Some(&self.tls))
+        hostler_trust::tls::client_of(&self.authority, Some(&self.tls))
     }
 
     /// When to ask for a new certificate: after about two thirds of its life. `random` is uniform in
@@ -286,6 +300,25 @@ mod tests {
         let mixed = identity.renew(data, sign(&other.csr_pem().unwrap(), 1));
         assert!(matches!(mixed, Err(IdentityError::OtherKey(_))));
         assert_eq!(Identity::load(data).unwrap().certificate, renewed.certificate);
+    }
+
+    #[test]
+    fn another_authority_is_trusted_beside_the_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path();
+        let (old, new) =
+            (Authority::create(NOW, "old").unwrap(), Authority::create(NOW, "new").unwrap());
+        let identity = make(&old, &NodeKey::generate().unwrap(), 1, NOW);
+        identity.store(data).unwrap();
+        let both = AuthorityBundle::new(new.certificate().clone(), [old.certificate().clone()]);
+        let told = identity.with_authority(data, both.clone()).unwrap();
+        assert_eq!(told.authority, both);
+        let loaded = Identity::load(data).unwrap();
+        assert_eq!(loaded.authority, both);
+        assert_eq!(loaded.certificate, identity.certificate);
+        make(&new, &NodeKey::generate().unwrap(), 2, NOW).store(data).unwrap();
+        let late = identity.with_authority(data, both);
+        assert!(matches!(late, Err(IdentityError::Replaced)));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use hostler_base::Clock;
 use hostler_model::{Name, NodeId};
-use hostler_trust::{AuthorityCertificate, Fingerprint, JoinTicket, NodeKey, authority};
+use hostler_trust::{AuthorityBundle, Fingerprint, JoinTicket, NodeKey, authority};
 use http::{Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper_util::rt::TokioIo;
@@ -164,8 +164,8 @@ pub async fn join(request: JoinRequest, clock: &Clock) -> Result<Joined, JoinErr
         Err(_) => return Err(JoinError::Timeout { address }),
     };
     let authority =
-        AuthorityCertificate::from_pem(&view.authority).map_err(JoinError::AuthorityUnreadable)?;
-    if authority.fingerprint() != request.ticket.authority {
+        AuthorityBundle::from_pem(&view.authority).map_err(JoinError::AuthorityUnreadable)?;
+    if !authority.has(request.ticket.authority) {
         return Err(JoinError::AuthorityChanged);
     }
     let node =

@@ -54,6 +54,9 @@ mod zone;
 
 mod agent;
 
+#[doc(hidden)]
+pub mod fuzz;
+
 pub use self::http::HttpConfig;
 pub use agent::{AgentError, run};
 pub use config::{AgentConfig, OnStop};

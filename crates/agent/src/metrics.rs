@@ -36,6 +36,7 @@ impl Sampler {
             temperature: hottest(),
             writes: None,
             gpus: Vec::new(),
+            outputs: Vec::new(),
         }
     }
 

@@ -25,7 +25,7 @@ use std::path::Path;
 
 use std::collections::BTreeMap;
 
-use hostler_model::{Hooks, Limits, PlacementId, Reservation, RunId, Timestamp};
+use hostler_model::{Hooks, Limits, Name, PlacementId, Reservation, RunId, Timestamp};
 use rustix::fs::{Access, AtFlags, FlockOperation, Mode, OFlags};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,9 @@ pub struct Request {
     pub run_id: RunId,
     #[serde(default)]
     pub placement_id: Option<PlacementId>,
+    /// On whose account its output is kept.
+    #[serde(default)]
+    pub project: Option<Name>,
     /// Of the boot under which it was prepared.
     pub boot_id: String,
     pub argv: Vec<String>,

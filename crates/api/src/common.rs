@@ -77,6 +77,10 @@ pub struct Problem {
 pub const PROBLEM_CONTENT_TYPE: &str = "application/problem+json";
 /// Repeats of a POST with the same key and body have one effect and the same answer for 24 hours.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+/// Names the approval that a request which needs one has.
+pub const APPROVAL_HEADER: &str = "hostler-approval";
+/// The reason for doing without an approval what needs one.
+pub const BREAK_GLASS_HEADER: &str = "hostler-break-glass";
 /// Browsers must send the token they got at login with every change.
 pub const CSRF_HEADER: &str = "x-hostler-csrf";
 pub const SESSION_COOKIE: &str = "hostler_session";

@@ -6,11 +6,15 @@ mod endpoint;
 pub mod openapi;
 
 pub mod access;
+pub mod approval;
+pub mod authority;
 pub mod blob;
 pub mod group;
+pub mod identity;
 pub mod image;
 pub mod invitation;
 pub mod node;
+pub mod oidc;
 pub mod operation;
 pub mod project;
 pub mod record;
@@ -25,8 +29,9 @@ pub mod user;
 pub mod workload;
 
 pub use common::{
-    CSRF_HEADER, IDEMPOTENCY_KEY, Listing, PROBLEM_CONTENT_TYPE, PageQuery, Problem, ProjectPath,
-    REQUEST_ID_HEADER, SESSION_COOKIE, WatchKind, WatchMessage,
+    APPROVAL_HEADER, BREAK_GLASS_HEADER, CSRF_HEADER, IDEMPOTENCY_KEY, Listing,
+    PROBLEM_CONTENT_TYPE, PageQuery, Problem, ProjectPath, REQUEST_ID_HEADER, SESSION_COOKIE,
+    WatchKind, WatchMessage,
 };
 pub use endpoint::{
     Access, Described, Endpoint, IfMatch, Nothing, SchemaOf, Stream, Visitor, fits,
@@ -35,15 +40,19 @@ pub use endpoint::{
 /// Every endpoint there is.
 pub fn all() -> Vec<Described> {
     let mut endpoints = Vec::new();
-    let modules: [fn(&mut dyn Visitor); 18] = [
+    let modules: [fn(&mut dyn Visitor); 22] = [
         system::visit,
+        authority::visit,
+        identity::visit,
         session::visit,
+        oidc::visit,
         second_factor::visit,
         invitation::visit,
         user::visit,
         role::visit,
         group::visit,
         access::visit,
+        approval::visit,
         token::visit,
         project::visit,
         node::visit,

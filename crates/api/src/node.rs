@@ -31,10 +31,10 @@ crate::endpoints! { "nodes"
         path: NodePath, reply: NodeReloadView, errors: [NotFound, Conflict, NodeUnreachable, KeyReused];
     /// Cordon a node and wait until it is empty; after the deadline, stop what still runs.
     NodeDrain = "node_drain" POST "/api/v1/nodes/{node}/drain", Access::Global(Role::Operator), NodeDrain, 202,
-        path: NodePath, body: NodeDrainBody, reply: OperationView, errors: [NotFound, Conflict, KeyReused];
+        path: NodePath, body: NodeDrainBody, reply: OperationView, errors: [NotFound, Conflict, KeyReused, ApprovalRequired];
     /// Take a node out: stop what runs there, revoke its certificates, forget it.
     NodeRemove = "node_remove" DELETE "/api/v1/nodes/{node}", Access::Global(Role::Admin), NodeRemove, 202,
-        path: NodePath, reply: OperationView, errors: [NotFound, Conflict], if_match: Always;
+        path: NodePath, reply: OperationView, errors: [NotFound, Conflict, ApprovalRequired], if_match: Always;
     /// List the workloads of every project that are on a node, and how they stand there.
     NodeWorkloadList = "node_workload_list" GET "/api/v1/nodes/{node}/workloads", Access::Global(Role::Viewer), NodeRead, 200,
         path: NodePath, reply: Listing<NodeWorkloadView>, errors: [NotFound];

@@ -1,6 +1,6 @@
 //! Writes the OpenAPI 3.1 document from the declarations.
 
-use hostler_model::Code;
+use hostler_model::{Code, GATED};
 use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
@@ -15,7 +15,7 @@ pub const fn status_of(code: Code) -> u16 {
         Code::Forbidden => 403,
         Code::NotFound | Code::NoSuchRoute => 404,
         Code::MethodNotAllowed => 405,
-        Code::AlreadyExists | Code::Conflict | Code::QuotaExceeded => 409,
+        Code::AlreadyExists | Code::ApprovalRequired | Code::Conflict | Code::QuotaExceeded => 409,
         Code::CursorGone => 410,
         Code::Stale => 412,
         Code::TooLarge => 413,
@@ -117,6 +117,20 @@ fn operation(endpoint: &Described, generator: &mut SchemaGenerator, problem: &Sc
     if let Some((is_required, description)) = if_match {
         let pattern = "^\"[0-9]{1,18}\"$";
         parameters.push(header_parameter("If-Match", is_required, description, pattern));
+    }
+    if endpoint.permission.is_some_and(|permission| GATED.contains(&permission)) {
+        parameters.push(header_parameter(
+            "Hostler-Approval",
+            false,
+            "Id of the approval, where a policy asks for one.",
+            "^[0-9a-f-]{36}$",
+        ));
+        parameters.push(header_parameter(
+            "Hostler-Break-Glass",
+            false,
+            "The reason for doing it without the approval that a policy asks for.",
+            "^.{1,1000}$",
+        ));
     }
     if !parameters.is_empty() {
         operation["parameters"] = Value::Array(parameters);

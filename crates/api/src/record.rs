@@ -77,7 +77,7 @@ pub struct AuditListQuery {
     /// Only entries of this actor (name).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// Only this action, such as `task.create`.
+    /// Only this action, such as `task.create`; `task.` or `task.*` for all that begin so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
     /// Only about this kind of object.

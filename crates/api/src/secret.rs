@@ -1,7 +1,7 @@
 //! Secrets: values that workloads are given when they start. A value comes in as the body of a request, as
 //! it is, and goes out only where it is asked for by name.
 
-use hostler_model::{Actor, Name, Role, SECRET_MAX, SecretId, SecretSource, Timestamp};
+use hostler_model::{Actor, Name, Role, SECRET_MAX, SecretId, SecretLink, SecretSource, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,15 +16,21 @@ crate::endpoints! { "secrets"
         path: SecretPath, query: SecretQuery, reply: SecretView, errors: [NotFound];
     /// Set the value of a secret: 1 byte to 64 KiB, as it is. A value that is current already makes no new version.
     SecretSet = "secret_set" PUT "/api/v1/projects/{project}/secrets/{secret}", Access::Project(Role::User), SecretSet, 200,
-        path: SecretPath, query: SecretSetQuery, reply: SecretView, errors: [NotFound, Invalid, Stale, AlreadyExists],
+        path: SecretPath, query: SecretSetQuery, reply: SecretView, errors: [NotFound, Invalid, Conflict, QuotaExceeded, Stale, AlreadyExists],
         raw_body: SECRET_MAX;
+    /// Have a secret lead to a value in a vault outside, which is asked for when it is needed.
+    SecretLinkSet = "secret_link" PUT "/api/v1/projects/{project}/secrets/{secret}/link", Access::Project(Role::User), SecretSet, 200,
+        path: SecretPath, query: SecretQuery, body: SecretLink, reply: SecretView, errors: [NotFound, Conflict, QuotaExceeded, Stale, AlreadyExists];
+    /// List the vaults that secrets of the project can lead to.
+    VaultList = "vault_list" GET "/api/v1/projects/{project}/vaults", Access::Project(Role::Viewer), SecretRead, 200,
+        path: ProjectPath, reply: Listing<VaultView>, errors: [NotFound];
     /// Make a random value, which is not told, the current one.
     SecretGenerate = "secret_generate" POST "/api/v1/projects/{project}/secrets/{secret}/generate", Access::Project(Role::User), SecretSet, 200,
         path: SecretPath, query: SecretQuery, body: SecretGenerateBody, reply: SecretView,
-        errors: [NotFound, Stale, AlreadyExists, KeyReused];
+        errors: [NotFound, Conflict, QuotaExceeded, Stale, AlreadyExists, KeyReused];
     /// Read a value. Every reading is in the audit trail.
     SecretRead = "secret_read" GET "/api/v1/projects/{project}/secrets/{secret}/value", Access::Project(Role::Operator), SecretValue, 200,
-        path: SecretPath, query: SecretReadQuery, reply: SecretValueView, errors: [NotFound];
+        path: SecretPath, query: SecretReadQuery, reply: SecretValueView, errors: [NotFound, Conflict, ApprovalRequired];
     /// List the versions of a secret, newest first.
     SecretVersionList = "secret_version_list" GET "/api/v1/projects/{project}/secrets/{secret}/versions", Access::Project(Role::Viewer), SecretRead, 200,
         path: SecretPath, query: SecretVersionListQuery, reply: Listing<SecretVersionView>, errors: [NotFound];
@@ -140,12 +146,26 @@ pub struct SecretView {
     /// What a workload says to have it: `NAME` or `ENVIRONMENT/NAME`.
     pub reference: String,
     pub source: SecretSource,
-    /// The version that is meant when none is named; absent when all were destroyed.
+    /// Where it leads, if it is linked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<SecretLink>,
+    /// The version that is meant when none is named; absent when all were destroyed, and for a link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
     pub created_by: String,
     pub time_created: Timestamp,
     pub time_modified: Timestamp,
+}
+
+/// A vault that secrets of the project can lead to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct VaultView {
+    pub name: Name,
+    /// `hashicorp` or `exec`.
+    pub kind: String,
+    /// What comes before the path of a link; paths of the project are all below it.
+    pub prefix: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -168,6 +188,7 @@ pub struct SecretVersionView {
 pub struct SecretValueView {
     pub environment: Name,
     pub name: Name,
+    /// Of a link, as its vault counts; 0 where that does not.
     pub version: u32,
     /// The bytes in base64.
     pub value: String,

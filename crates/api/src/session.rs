@@ -117,6 +117,9 @@ pub struct WhoamiView {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectRole {
     pub project: ProjectId,
+    /// The project's name; absent where it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Name>,
     /// The greatest built-in role that allows no more than the caller may do in the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,

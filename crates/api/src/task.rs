@@ -18,10 +18,10 @@ crate::endpoints! { "tasks"
         path: ProjectPath, query: TaskListQuery, reply: Listing<TaskView>, errors: [NotFound, CursorGone], stream: Watch;
     /// Submit a task.
     TaskSubmit = "task_submit" POST "/api/v1/projects/{project}/tasks", Access::Project(Role::User), TaskSubmit, 201,
-        path: ProjectPath, body: TaskSubmitBody, reply: TaskView, errors: [NotFound, AlreadyExists, KeyReused, QuotaExceeded];
+        path: ProjectPath, body: TaskSubmitBody, reply: TaskView, errors: [NotFound, AlreadyExists, Conflict, KeyReused, QuotaExceeded];
     /// Submit many tasks at once: all of them or none.
     TaskSubmitBatch = "task_submit_batch" POST "/api/v1/projects/{project}/task-batches", Access::Project(Role::User), TaskSubmit, 201,
-        path: ProjectPath, body: TaskBatchBody, reply: TaskBatchView, errors: [NotFound, AlreadyExists, KeyReused, QuotaExceeded];
+        path: ProjectPath, body: TaskBatchBody, reply: TaskBatchView, errors: [NotFound, AlreadyExists, Conflict, KeyReused, QuotaExceeded];
     /// Show a task; with `wait`, answer when it has ended or the time is over.
     TaskGet = "task_get" GET "/api/v1/projects/{project}/tasks/{task}", Access::Project(Role::Viewer), TaskRead, 200,
         path: TaskPath, query: TaskGetQuery, reply: TaskView, errors: [NotFound];
@@ -42,7 +42,7 @@ crate::endpoints! { "tasks"
         path: ProjectPath, query: ArrayListQuery, reply: Listing<ArrayView>, errors: [NotFound, CursorGone];
     /// Submit a task array, or with `spec.queue.nodes` a gang: many tasks with one spec.
     ArraySubmit = "array_submit" POST "/api/v1/projects/{project}/task-arrays", Access::Project(Role::User), TaskSubmit, 201,
-        path: ProjectPath, body: ArraySubmitBody, reply: ArrayView, errors: [NotFound, AlreadyExists, KeyReused, QuotaExceeded];
+        path: ProjectPath, body: ArraySubmitBody, reply: ArrayView, errors: [NotFound, AlreadyExists, Conflict, KeyReused, QuotaExceeded];
     /// Show a task array with how many of its tasks are in each state.
     ArrayGet = "array_get" GET "/api/v1/projects/{project}/task-arrays/{array}", Access::Project(Role::Viewer), TaskRead, 200,
         path: ArrayPath, reply: ArrayView, errors: [NotFound];
@@ -246,6 +246,17 @@ pub struct QueueProject {
     pub cores: f64,
     pub memory: Bytes,
     pub gpus: f64,
+    /// Workloads that are applied.
+    #[serde(default)]
+    pub workloads: u64,
+    #[serde(default)]
+    pub secrets: u64,
+    /// What its blobs take, by their sizes.
+    #[serde(default)]
+    pub blobs: Bytes,
+    /// What nodes keep of the output of its runs, as they last said; counted where there is a quota.
+    #[serde(default)]
+    pub logs: Bytes,
     /// The first that wait for room, in the order in which they are looked at.
     pub next: Vec<QueueEntry>,
 }

@@ -18,10 +18,10 @@ crate::endpoints! { "workloads"
         path: WorkloadPath, reply: WorkloadView, errors: [NotFound];
     /// Apply a spec: makes the workload, or changes the one that `If-Match` names.
     WorkloadApply = "workload_apply" PUT "/api/v1/projects/{project}/workloads/{workload}", Access::Project(Role::User), WorkloadApply, 200,
-        path: WorkloadPath, body: WorkloadSpec, reply: WorkloadView, errors: [NotFound, AlreadyExists, Conflict], if_match: IfPresent;
+        path: WorkloadPath, body: WorkloadSpec, reply: WorkloadView, errors: [NotFound, AlreadyExists, Conflict, QuotaExceeded, ApprovalRequired], if_match: IfPresent;
     /// Remove a workload: it is stopped everywhere, and its records go when nothing is left of it.
     WorkloadRemove = "workload_remove" DELETE "/api/v1/projects/{project}/workloads/{workload}", Access::Project(Role::User), WorkloadRemove, 202,
-        path: WorkloadPath, reply: WorkloadView, errors: [NotFound];
+        path: WorkloadPath, reply: WorkloadView, errors: [NotFound, Conflict, ApprovalRequired];
     /// Let a workload run (again).
     WorkloadStart = "workload_start" POST "/api/v1/projects/{project}/workloads/{workload}/start", Access::Project(Role::User), WorkloadStart, 200,
         path: WorkloadPath, reply: WorkloadView, errors: [NotFound, Conflict, KeyReused];

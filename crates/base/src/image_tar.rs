@@ -5,6 +5,10 @@
 //! any name on the node mean another image. They are taken away in place, each document padded to its old
 //! length, so that nothing of a large file is copied; the layers, which the image's configuration knows by
 //! digest, are not touched. When this is interrupted, documents that were done stay done.
+//!
+//! An engine has a reader of its own, and what that finds is what counts. So a file that two readers could
+//! understand differently is refused: a document under a name that is not plainly its own, a link where a
+//! document belongs, content where none belongs, holes, extended headers that are not well formed.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -16,9 +20,13 @@ const DOCUMENT_MAX: u64 = 4 << 20;
 /// The most that is looked at; an image has a few entries for each of its layers.
 const ENTRIES_MAX: usize = 100_000;
 
+/// The most that a header about the next entry may be.
+const HEADER_MAX: u64 = 1 << 20;
+
 const MANIFEST: &str = "manifest.json";
 const REPOSITORIES: &str = "repositories";
 const INDEX: &str = "index.json";
+const DOCUMENTS: [&str; 3] = [MANIFEST, REPOSITORIES, INDEX];
 /// How image layouts carry names.
 const NAMING: [&str; 2] = ["io.containerd.image.name", "org.opencontainers.image.ref.name"];
 
@@ -60,8 +68,7 @@ pub fn look(file: &mut (impl Read + Seek)) -> Result<ImageTar, ImageTarError> {
 pub fn forget_names(file: &mut (impl Read + Write + Seek)) -> Result<(), ImageTarError> {
     look(file)?;
     for document in documents(file)? {
-        let Some(plain) = nameless(&document) else { continue };
-        let mut text = serde_json::to_vec(&plain).map_err(io::Error::from)?;
+        let mut text = serde_json::to_vec(&nameless(&document)).map_err(io::Error::from)?;
         if text.len() > document.length {
             return Err(ImageTarError::NoImage(
                 "its documents are not as `docker save` writes them",
@@ -75,27 +82,32 @@ pub fn forget_names(file: &mut (impl Read + Write + Seek)) -> Result<(), ImageTa
     Ok(())
 }
 
-/// The document without names; `None` when it has none.
-fn nameless(document: &Document) -> Option<Value> {
+/// The document without names. It is written anew even where there is none in it: a key that is there
+/// twice, which one reader overlooks, is there once then.
+fn nameless(document: &Document) -> Value {
     let mut content = document.content.clone();
     match document.name.as_str() {
-        MANIFEST => {
-            for image in content.as_array_mut()? {
-                if let Some(names) = image.get_mut("RepoTags") {
-                    *names = Value::Null;
-                }
-            }
-        }
         REPOSITORIES => content = Value::Object(serde_json::Map::new()),
-        _ => {
-            for manifest in content.get_mut("manifests")?.as_array_mut()? {
-                if let Some(Value::Object(notes)) = manifest.get_mut("annotations") {
-                    notes.retain(|key, _| !NAMING.contains(&key.as_str()));
+        _ => forget(&mut content),
+    }
+    content
+}
+
+/// Engines do not care how the letters of a key are written, nor here where it stands.
+fn forget(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(forget),
+        Value::Object(fields) => {
+            fields.retain(|key, _| !NAMING.contains(&key.as_str()));
+            for (key, field) in fields {
+                match key.to_uppercase().as_str() {
+                    "REPOTAGS" => *field = Value::Null,
+                    _ => forget(field),
                 }
             }
         }
+        _ => {}
     }
-    (content != document.content).then_some(content)
 }
 
 struct Document {
@@ -108,7 +120,7 @@ struct Document {
 fn documents(file: &mut (impl Read + Seek)) -> Result<Vec<Document>, ImageTarError> {
     let broken = || ImageTarError::NoImage("it is no tar file, or breaks off");
     let end = file.seek(SeekFrom::End(0))?;
-    let (mut at, mut found, mut next_size) = (0, Vec::new(), None);
+    let (mut at, mut found, mut said) = (0, Vec::new(), Said::default());
     for _ in 0..ENTRIES_MAX {
         if at >= end {
             return Ok(found);
@@ -124,34 +136,120 @@ fn documents(file: &mut (impl Read + Seek)) -> Result<Vec<Document>, ImageTarErr
         if !is_sound(&header) {
             return Err(broken());
         }
-        let size = match next_size.take() {
-            Some(size) => size,
-            None => number(&header[124..136]).ok_or_else(broken)?,
-        };
+        let kind = header[156];
+        let is_about_next = matches!(kind, b'x' | b'g' | b'L' | b'K');
+        let own_size = number(&header[124..136]).ok_or_else(broken)?;
+        let size = if is_about_next { own_size } else { said.size.unwrap_or(own_size) };
         let offset = at + BLOCK as u64;
         at = size
             .checked_next_multiple_of(BLOCK as u64)
             .and_then(|size| size.checked_add(offset))
             .filter(|next| *next <= end)
             .ok_or_else(broken)?;
-        let name = name(&header);
-        match header[156] {
-            b'x' if size <= DOCUMENT_MAX => {
-                next_size = extended_size(&content(file, offset, size)?);
+        if is_about_next {
+            if size > HEADER_MAX {
+                return Err(ImageTarError::NoImage("a header in it is too long"));
             }
-            0 | b'0' if [MANIFEST, REPOSITORIES, INDEX].contains(&name.as_str()) => {
-                if size > DOCUMENT_MAX {
-                    return Err(ImageTarError::NoImage("a document in it is too large"));
-                }
-                let bytes = content(file, offset, size)?;
-                let content = serde_json::from_slice(&bytes)
-                    .map_err(|_| ImageTarError::NoImage("a document in it is no JSON"))?;
-                found.push(Document { name, offset, length: bytes.len(), content });
-            }
-            _ => {}
+            let bytes = content(file, offset, size)?;
+            said.take_in(kind, &bytes).map_err(ImageTarError::NoImage)?;
+            continue;
         }
+        let said = std::mem::take(&mut said);
+        let name = said.long_name.or(said.path).unwrap_or_else(|| name(&header));
+        let is_file = matches!(kind, 0 | b'0') && !name.ends_with('/');
+        let Some(name) = document(&name, kind, is_file, size).map_err(ImageTarError::NoImage)?
+        else {
+            continue;
+        };
+        if size > DOCUMENT_MAX {
+            return Err(ImageTarError::NoImage("a document in it is too large"));
+        }
+        let bytes = content(file, offset, size)?;
+        let content = serde_json::from_slice(&bytes)
+            .map_err(|_| ImageTarError::NoImage("a document in it is no JSON"))?;
+        found.push(Document { name, offset, length: bytes.len(), content });
     }
     Err(ImageTarError::NoImage("it has too many entries"))
+}
+
+/// Which document an entry is, if any; `Err` says in words why an engine might see another.
+fn document(
+    name: &str,
+    kind: u8,
+    is_file: bool,
+    size: u64,
+) -> Result<Option<String>, &'static str> {
+    let has_content = is_file || !matches!(kind, 0 | b'0'..=b'6');
+    if !has_content && size > 0 {
+        return Err("an entry has content that it should not have");
+    }
+    if kind == b'S' {
+        return Err("it has sparse files");
+    }
+    let parts: Vec<&str> =
+        name.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    if parts.contains(&"..") {
+        return Err("a name in it leads elsewhere");
+    }
+    let known = parts.last().filter(|last| DOCUMENTS.contains(*last));
+    match (known, parts.len()) {
+        (None, _) => Ok(None),
+        (Some(known), 1) if is_file => Ok(Some((*known).to_owned())),
+        (Some(_), 1) => Err("a document in it is no plain file"),
+        (Some(_), _) => Err("a document in it is not where it belongs"),
+    }
+}
+
+/// What headers before an entry say about it.
+#[derive(Default)]
+struct Said {
+    /// As GNU tar writes it; this one wins.
+    long_name: Option<String>,
+    path: Option<String>,
+    size: Option<u64>,
+}
+
+impl Said {
+    fn take_in(&mut self, kind: u8, bytes: &[u8]) -> Result<(), &'static str> {
+        match kind {
+            b'L' => {
+                let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+                self.long_name = Some(String::from_utf8_lossy(name).into_owned());
+            }
+            b'x' => (self.path, self.size) = extended(bytes)?,
+            b'g' => *self = Said::default(),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// What an extended header says of the next entry's name and size: `LENGTH key=value\n`, any number of them.
+fn extended(records: &[u8]) -> Result<(Option<String>, Option<u64>), &'static str> {
+    const BROKEN: &str = "a header in it is broken";
+    let (mut path, mut size, mut rest) = (None, None, records);
+    while !rest.is_empty() {
+        let space = rest.iter().position(|byte| *byte == b' ').ok_or(BROKEN)?;
+        let length = std::str::from_utf8(&rest[..space]).ok().and_then(|text| text.parse().ok());
+        let length: usize =
+            length.filter(|n| (space + 2..=rest.len()).contains(n)).ok_or(BROKEN)?;
+        let (record, after) = rest.split_at(length);
+        let pair = record[space + 1..].strip_suffix(b"\n").ok_or(BROKEN)?;
+        let equals = pair.iter().position(|byte| *byte == b'=').ok_or(BROKEN)?;
+        let (key, value) = (&pair[..equals], &pair[equals + 1..]);
+        match key {
+            b"path" if value.contains(&0) => return Err(BROKEN),
+            b"path" => path = Some(String::from_utf8_lossy(value).into_owned()),
+            b"size" => {
+                let number = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
+                size = Some(number.ok_or(BROKEN)?);
+            }
+            key if key.starts_with(b"GNU.sparse.") => return Err("it has sparse files"),
+            _ => {}
+        }
+        rest = after;
+    }
+    Ok((path, size))
 }
 
 fn content(file: &mut (impl Read + Seek), offset: u64, size: u64) -> io::Result<Vec<u8>> {
@@ -181,11 +279,10 @@ fn name(header: &[u8; BLOCK]) -> String {
         String::from_utf8_lossy(&field[..end]).into_owned()
     };
     let (name, prefix) = (text(&header[..100]), text(&header[345..500]));
-    let whole = match header[257..262] == *b"ustar" && !prefix.is_empty() {
+    match header[257..262] == *b"ustar" && !prefix.is_empty() {
         true => format!("{prefix}/{name}"),
         false => name,
-    };
-    whole.trim_start_matches("./").to_owned()
+    }
 }
 
 /// A number in a header: octal digits, or bytes where the first bit says so.
@@ -197,13 +294,6 @@ fn number(field: &[u8]) -> Option<u64> {
     }
     let text = std::str::from_utf8(field).ok()?.trim_matches(|c: char| c == ' ' || c == '\0');
     u64::from_str_radix(text, 8).ok()
-}
-
-/// What an extended header says of the next entry's size: `LENGTH size=NUMBER\n` among others.
-fn extended_size(records: &[u8]) -> Option<u64> {
-    let text = String::from_utf8_lossy(records);
-    let mut sizes = text.lines().filter_map(|line| line.split_once(' ')?.1.strip_prefix("size="));
-    sizes.next_back()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -286,9 +376,13 @@ mod tests {
 
     #[test]
     fn sizes_may_stand_before_an_entry() {
-        let mut bytes = entry("x", b'x', b"19 size=123456789\n11 path=abc\n");
+        let said = b"18 size=123456789\n12 path=abc\n";
+        assert_eq!(extended(said), Ok((Some("abc".to_owned()), Some(123_456_789))));
+        for broken in ["19 size=123456789\n", "0 a=b\n", "6 a=b", "5 ab\n", "x", "10 size=-1\n"] {
+            assert!(extended(broken.as_bytes()).is_err(), "{broken}");
+        }
+        let mut bytes = entry("x", b'x', said);
         bytes.extend(entry(MANIFEST, b'0', ONE.as_bytes()));
-        assert_eq!(extended_size(b"19 size=123456789\n11 path=abc\n"), Some(123_456_789));
         assert!(look(&mut Cursor::new(bytes)).is_err(), "it cannot be that large");
         let mut field = [0; 12];
         field[0] = 0x80;
@@ -296,5 +390,77 @@ mod tests {
         assert_eq!(number(&field), Some(9));
         assert_eq!(number(b"0000017\0"), Some(15));
         assert_eq!(number(b"00008"), None);
+    }
+
+    /// Files in which an engine would find a document, with names in it, that was not looked at.
+    #[test]
+    fn a_document_that_only_an_engine_would_see_is_refused() {
+        let evil = ONE.as_bytes();
+        let pax = |records: &str| entry("p", b'x', records.as_bytes());
+        let with_size = |name: &str, kind: u8, size: usize, inside: Vec<u8>| {
+            let mut bytes = entry(name, kind, &vec![0; size]);
+            bytes.truncate(BLOCK);
+            bytes.extend(inside);
+            bytes
+        };
+        let hidden = entry(MANIFEST, b'0', evil);
+        let cases: Vec<(&str, Vec<u8>)> = vec![
+            ("above", entry("a/../manifest.json", b'0', evil)),
+            ("below", entry("d/manifest.json", b'0', evil)),
+            ("a link", entry(MANIFEST, b'2', b"")),
+            ("a hard link", entry(MANIFEST, b'1', b"")),
+            ("contiguous", entry(MANIFEST, b'7', evil)),
+            ("sparse", entry("s", b'S', evil)),
+            ("sparse by header", [pax("22 GNU.sparse.major=1\n"), entry("a", b'0', b"")].concat()),
+            ("in a link", with_size("l", b'2', hidden.len(), hidden.clone())),
+            ("in a directory", with_size("d/", b'0', hidden.len(), hidden.clone())),
+            ("in a pipe", with_size("p", b'6', hidden.len(), hidden.clone())),
+            ("a broken header", [pax("99 path=manifest.json\n"), entry("a", b'0', evil)].concat()),
+        ];
+        let plain = entry(MANIFEST, b'0', b"[{\"RepoTags\":null}]");
+        for (name, case) in cases {
+            for mut file in [
+                Cursor::new([plain.clone(), case.clone()].concat()),
+                Cursor::new([case.clone(), plain.clone()].concat()),
+            ] {
+                let refused = look(&mut file);
+                assert!(matches!(refused, Err(ImageTarError::NoImage(_))), "{name}: {refused:?}");
+                assert!(forget_names(&mut file).is_err(), "{name}");
+            }
+        }
+        // Under another spelling of its own name it is looked at like any other.
+        let long = [entry("L", b'L', b"./manifest.json\0"), entry("a", b'0', evil)].concat();
+        let extended = [pax("22 path=manifest.json\n"), entry("a", b'0', evil)].concat();
+        let comment = "35 comment=x\n22 path=nothing.json\n\n";
+        let in_comment = [pax(comment), entry(MANIFEST, b'0', evil)].concat();
+        for bytes in [long, extended, in_comment, entry("/./manifest.json", b'0', evil)] {
+            let mut file = Cursor::new([plain.clone(), bytes].concat());
+            assert_eq!(look(&mut file).unwrap().names, ["debian:12", "x/y:1"]);
+            forget_names(&mut file).unwrap();
+            assert!(!String::from_utf8_lossy(file.get_ref()).contains("debian:12"));
+        }
+    }
+
+    #[test]
+    fn names_are_taken_away_however_they_are_written() {
+        let manifests = [
+            r#"[{"repotags":["debian:12"],"RepoTags":[]}]"#,
+            r#"[{"REPOTAGS":["debian:12"]}]"#,
+            r#"[{"RepoTag\u017f":["debian:12"]}]"#,
+            r#"[{"RepoTags":["debian:12"],"RepoTags":null}]"#,
+        ];
+        let annotated = r#"{"io.containerd.image.name":"debian:12"}"#;
+        let indexes = [
+            format!(r#"{{"Manifests":[{{"Annotations":{annotated}}}]}}"#),
+            format!(r#"{{"manifests":[{{"annotations":{annotated},"annotations":{{}}}}]}}"#),
+        ];
+        for manifest in manifests {
+            for index in &indexes {
+                let mut file = tar(&[(MANIFEST, manifest), (INDEX, index)]);
+                forget_names(&mut file).unwrap();
+                let text = String::from_utf8_lossy(file.get_ref()).into_owned();
+                assert!(!text.contains("debian:12"), "{text}");
+            }
+        }
     }
 }

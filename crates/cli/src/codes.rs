@@ -47,6 +47,10 @@ const fn about(code: Code) -> (&'static str, &'static str) {
             "The object is not in a state that allows this, such as removing a task that still runs.",
             "The message says which state it is in; bring it into another one first, or wait.",
         ),
+        Code::ApprovalRequired => (
+            "Others have to agree first: a policy of approvals holds this back. A request was made, and the message names it.",
+            "Wait until it is approved (`hostler approval show ID`), then repeat the command with `--approval ID`. In an emergency, who may does it with `--break-glass REASON`.",
+        ),
         Code::QuotaExceeded => (
             "The project may not have that much at once: its quota for tasks that wait or run is used up.",
             "Wait until some have ended, or ask an admin for more: `hostler project set PROJECT --quota-tasks N`. `hostler queue` shows what is held.",

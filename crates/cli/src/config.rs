@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use hostler_base::fs;
-use hostler_trust::{AuthorityCertificate, SecretString};
+use hostler_trust::{AuthorityBundle, AuthorityCertificate, SecretString};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
@@ -95,7 +95,11 @@ pub fn save_context(
     let authority = AuthorityCertificate::from_pem(&secrets.ca_pem)
         .context("read the authority's certificate")?;
     let mut credentials: Credentials = read(&environment.credentials_file)?;
-    let before = credentials.contexts.remove(name).filter(|stored| stored.ca == secrets.ca_pem);
+    let is_known = |stored: &StoredSecrets| {
+        AuthorityBundle::from_pem(&stored.ca)
+            .is_ok_and(|pinned| pinned.has(authority.fingerprint()))
+    };
+    let before = credentials.contexts.remove(name).filter(is_known);
     let token = secrets.token.clone().or(before.and_then(|stored| stored.token));
     let stored = StoredSecrets { token, ca: secrets.ca_pem.clone() };
     credentials.contexts.insert(name.to_owned(), stored);
@@ -112,6 +116,25 @@ pub fn save_context(
         config.current = Some(name.to_owned());
     }
     save(environment, &config)
+}
+
+/// Pins other authorities for a context. The credentials come first: they still have the authority whose
+/// fingerprint the configuration has, should it stop in between.
+pub fn repin(
+    environment: &Environment,
+    name: &str,
+    authorities: &AuthorityBundle,
+) -> anyhow::Result<()> {
+    let mut credentials: Credentials = read(&environment.credentials_file)?;
+    let Some(stored) = credentials.contexts.get_mut(name) else { return Ok(()) };
+    stored.ca = authorities.pem();
+    write(&environment.credentials_file, &credentials)?;
+    let mut config = load(environment)?;
+    if let Some(context) = config.contexts.get_mut(name) {
+        context.fingerprint = authorities.first().fingerprint().to_string();
+        save(environment, &config)?;
+    }
+    Ok(())
 }
 
 pub fn save(environment: &Environment, config: &Config) -> anyhow::Result<()> {

@@ -15,6 +15,8 @@ use hostler_trust::SecretString;
 pub struct Environment {
     /// `HOSTLER_TOKEN`.
     pub token: Option<SecretString>,
+    /// `HOSTLER_ADDR_FILE`: what runs finds the address of its server there.
+    pub address_file: Option<PathBuf>,
     /// Contexts: `HOSTLER_CONFIG`, or `hostler/config.toml` in the user's configuration directory.
     pub config_file: PathBuf,
     /// Tokens and pinned authorities, for the user alone.
@@ -50,6 +52,7 @@ impl Environment {
             .transpose()?;
         Ok(Environment {
             token: token.map(|token| SecretString::new(token.trim())),
+            address_file: get("HOSTLER_ADDR_FILE").map(PathBuf::from),
             config_file,
             credentials_file: place("XDG_DATA_HOME", ".local/share")?
                 .join("hostler/credentials.toml"),

@@ -80,6 +80,7 @@ impl Code {
             | model::Code::PreconditionRequired
             | model::Code::KeyReused
             | model::Code::CursorGone => Code::Conflict,
+            model::Code::ApprovalRequired => Code::ApprovalRequired,
             model::Code::NodeUnreachable | model::Code::Unavailable => Code::Unreachable,
             model::Code::NoSuchRoute
             | model::Code::MethodNotAllowed

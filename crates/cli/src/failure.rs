@@ -4,6 +4,7 @@ use hostler_base::chain;
 use hostler_client::Error;
 
 use crate::exit;
+use crate::output::lines;
 
 /// Why a command did not succeed.
 #[derive(Debug)]
@@ -44,19 +45,19 @@ impl Failure {
         let error = if is_colored { "\x1b[1;31merror:\x1b[0m" } else { "error:" };
         match self {
             Failure::Client(problem) => {
-                let mut text = format!("{error} {}\n", chain(problem));
+                let mut text = format!("{error} {}\n", lines(&chain(problem).to_string()));
                 for diagnostic in problem.diagnostics() {
                     let at = match diagnostic.pointer.as_str() {
                         "" => "the whole",
                         pointer => pointer,
                     };
-                    text.push_str(&format!("  {at}: {}\n", diagnostic.detail));
+                    text.push_str(&format!("  {}: {}\n", lines(at), lines(&diagnostic.detail)));
                 }
-                text.push_str(&format!("  hint: {}\n", problem.hint()));
+                text.push_str(&format!("  hint: {}\n", lines(problem.hint())));
                 if let Some(code) = problem.code() {
                     text.push_str(&format!("  code: {code} (`hostler explain {code}`)"));
                     if let Some(id) = problem.request_id().filter(|id| !id.is_empty()) {
-                        text.push_str(&format!(", request {id}"));
+                        text.push_str(&format!(", request {}", lines(id)));
                     }
                     text.push('\n');
                 }
@@ -65,9 +66,9 @@ impl Failure {
             Failure::Told { detail, hint, .. } => {
                 let hint =
                     if hint.is_empty() { String::new() } else { format!("  hint: {hint}\n") };
-                format!("{error} {detail}\n{hint}")
+                format!("{error} {}", lines(&format!("{detail}\n{hint}")))
             }
-            Failure::Other(other) => format!("{error} {other:#}\n"),
+            Failure::Other(other) => format!("{error} {}\n", lines(&format!("{other:#}"))),
             Failure::NoReader => String::new(),
         }
     }

@@ -29,6 +29,9 @@ mod complete;
 mod help;
 mod reference;
 
+#[doc(hidden)]
+pub mod fuzz;
+
 pub use codes::errors_markdown;
 pub use complete::complete;
 pub use environment::{Environment, Streams};
@@ -179,8 +182,13 @@ pub fn run(command: ClientCommand) -> ExitCode {
 /// Carries a command out in a given environment, and says the code to end with.
 pub async fn run_in(command: ClientCommand, environment: Environment, streams: Streams) -> u8 {
     let ui = ui::Ui::new(streams, &command.globals, &environment);
-    let cx = command::Cx { ui, globals: command.globals, environment };
-    match Box::pin(command::perform(&cx, command.command)).await {
+    let used = std::sync::OnceLock::new();
+    let cx = command::Cx { ui, globals: command.globals, environment, used };
+    let outcome = Box::pin(command::perform(&cx, command.command)).await;
+    if let Some((client, context)) = cx.used.get() {
+        command::authority::learn(&cx, client, context).await;
+    }
+    match outcome {
         Ok(code) => code,
         Err(failure) => {
             cx.ui.fail(&failure);

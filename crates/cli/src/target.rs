@@ -2,6 +2,9 @@
 //!
 //! A stored token is only ever sent to the address it was stored with: `--address` alone does not
 //! borrow the credentials of the current context.
+//!
+//! Something that runs with an identity is told all of it by its environment: its token, the address of its
+//! server and the authority to trust are in files that `HOSTLER_*` name.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +12,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use hostler_client::{Client, ClientConfig};
 use hostler_model::DEFAULT_PROJECT;
-use hostler_trust::{AuthorityCertificate, SecretString};
+use hostler_trust::{AuthorityBundle, SecretString};
 
 use crate::args::Globals;
 use crate::config::{self, Config, Secrets};
@@ -47,6 +50,8 @@ impl Target {
     }
 
     pub fn resolve(globals: &Globals, environment: &Environment) -> Result<Target, Failure> {
+        let in_run = in_run(globals, environment)?;
+        let globals = in_run.as_ref().unwrap_or(globals);
         let config = config::load(environment)?;
         let name = context_name(globals, &config)?;
         let secrets = match &name {
@@ -56,6 +61,9 @@ impl Target {
         let context = name.as_ref().and_then(|name| config.contexts.get(name));
         let from_context = || format!("context `{}`", name.as_deref().unwrap_or_default());
         let address = match (given(&globals.address), context) {
+            (Some(address), _) if in_run.is_some() => {
+                sourced(address.to_owned(), "HOSTLER_ADDR_FILE")
+            }
             (Some(address), _) => sourced(address.to_owned(), "--address or HOSTLER_ADDR"),
             (None, Some(context)) => sourced(context.address.clone(), from_context()),
             (None, None) => return Err(nothing_known()),
@@ -92,6 +100,17 @@ impl Target {
     }
 }
 
+/// What was given, with the address that a run was told; `None` where it was told none, or somebody says
+/// otherwise.
+fn in_run(globals: &Globals, environment: &Environment) -> Result<Option<Globals>, Failure> {
+    let is_said = given(&globals.address).is_some() || given(&globals.context).is_some();
+    let Some(path) = environment.address_file.as_deref().filter(|_| !is_said) else {
+        return Ok(None);
+    };
+    let address = Some(read(path)?.trim().to_owned());
+    Ok(Some(Globals { address, ..globals.clone() }))
+}
+
 /// The context that was named; or, where only an address was, the one that has this address; or the
 /// current one.
 fn context_name(globals: &Globals, config: &Config) -> Result<Option<String>, Failure> {
@@ -126,7 +145,7 @@ fn path(value: &Option<PathBuf>) -> Option<&Path> {
     value.as_deref().filter(|path| !path.as_os_str().is_empty())
 }
 
-fn same_address(one: &str, other: &str) -> bool {
+pub(crate) fn same_address(one: &str, other: &str) -> bool {
     let bare = |address: &str| {
         let address = address.strip_prefix("https://").unwrap_or(address);
         address.trim_end_matches('/').to_ascii_lowercase()
@@ -136,12 +155,11 @@ fn same_address(one: &str, other: &str) -> bool {
 
 /// The two files must agree: a changed authority is not trusted because of one of them.
 fn checked(config: &Config, name: Option<&str>, secrets: &Secrets) -> Result<String, Failure> {
-    let authority =
-        AuthorityCertificate::from_pem(&secrets.ca_pem).context("read the pinned authority")?;
+    let pinned = AuthorityBundle::from_pem(&secrets.ca_pem).context("read the pinned authority")?;
     let expected =
         name.and_then(|name| config.contexts.get(name)).map(|context| &context.fingerprint);
     match expected {
-        Some(expected) if *expected != authority.fingerprint().to_string() => Err(Failure::told(
+        Some(expected) if !expected.parse().is_ok_and(|one| pinned.has(one)) => Err(Failure::told(
             crate::exit::Code::Denied,
             "the pinned authority is not the one whose fingerprint the configuration has",
             "log in again with `hostler login` and compare the fingerprint with the server's",

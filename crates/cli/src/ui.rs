@@ -1,6 +1,7 @@
 //! Talking with the person: data to stdout, talk to stderr, questions only where somebody can answer.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::io::Write;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetwinsize, tcse
 use crate::args::Globals;
 use crate::environment::{Environment, Streams};
 use crate::failure::Failure;
-use crate::output::Format;
+use crate::output::{Format, Tame, lines};
 
 pub struct Ui {
     streams: Streams,
@@ -22,6 +23,8 @@ pub struct Ui {
     is_err_colored: bool,
     may_ask: bool,
     is_yes: bool,
+    /// Where output of tasks on stdout and stderr stands, for terminals.
+    tame: RefCell<[Tame; 2]>,
 }
 
 impl Ui {
@@ -37,6 +40,7 @@ impl Ui {
             is_err_colored: colored(streams.is_err_terminal),
             may_ask: streams.is_input_terminal && !globals.no_input,
             is_yes: globals.yes,
+            tame: RefCell::default(),
             streams,
         }
     }
@@ -75,8 +79,25 @@ impl Ui {
         self.data(format!("{text}\n").as_bytes())
     }
 
-    /// Bytes that belong on stderr: what a task wrote there.
-    pub fn error_data(&self, bytes: &[u8]) -> Result<(), Failure> {
+    /// What a task wrote to stdout: as it is, but on a terminal tamed.
+    pub fn task_data(&self, bytes: &[u8]) -> Result<(), Failure> {
+        if self.streams.is_out_terminal {
+            let tamed = self.tame.borrow_mut()[0].piece(bytes);
+            return self.data(&tamed);
+        }
+        self.data(bytes)
+    }
+
+    /// What a task wrote to stderr: as it is, but on a terminal tamed.
+    pub fn task_error_data(&self, bytes: &[u8]) -> Result<(), Failure> {
+        if self.streams.is_err_terminal {
+            let tamed = self.tame.borrow_mut()[1].piece(bytes);
+            return self.error_data(&tamed);
+        }
+        self.error_data(bytes)
+    }
+
+    fn error_data(&self, bytes: &[u8]) -> Result<(), Failure> {
         let mut err = self.streams.err.borrow_mut();
         err.write_all(bytes)?;
         err.flush()?;
@@ -86,14 +107,19 @@ impl Ui {
     /// Talk; dropped with `--quiet`, and where nobody listens.
     pub fn say(&self, text: &str) {
         if !self.is_quiet {
-            self.tell(text);
+            self.tell(&lines(text));
         }
+    }
+
+    /// Talk without which nobody could go on; said with `--quiet` too.
+    pub fn instruct(&self, text: &str) {
+        self.tell(&lines(text));
     }
 
     /// Talk that matters even with `--quiet`.
     pub fn warn(&self, text: &str) {
         let mark = if self.is_err_colored { "\x1b[1;33mwarning:\x1b[0m" } else { "warning:" };
-        self.tell(&format!("{mark} {text}"));
+        self.tell(&format!("{mark} {}", lines(text)));
     }
 
     pub fn fail(&self, failure: &Failure) {
@@ -133,7 +159,7 @@ impl Ui {
     pub fn ask(&self, prompt: &str) -> Result<String, Failure> {
         {
             let mut err = self.streams.err.borrow_mut();
-            write!(err, "{prompt}")?;
+            write!(err, "{}", lines(prompt))?;
             err.flush()?;
         }
         Ok(self.input_line()?.trim().to_owned())

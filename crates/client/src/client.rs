@@ -5,12 +5,16 @@
 //! was named and nowhere else.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
-use hostler_api::{Endpoint, IDEMPOTENCY_KEY, Problem, Stream};
-use hostler_model::Generation;
-use hostler_trust::{AuthorityCertificate, SecretString};
+use hostler_api::authority::AUTHORITIES_HEADER;
+use hostler_api::{
+    APPROVAL_HEADER, BREAK_GLASS_HEADER, Endpoint, IDEMPOTENCY_KEY, Problem, Stream,
+};
+use hostler_model::{ApprovalId, Generation};
+use hostler_trust::{AuthorityBundle, SecretString};
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_TYPE, DATE, HeaderValue, IF_MATCH, RETRY_AFTER,
 };
@@ -28,7 +32,7 @@ use crate::{Error, RetryPolicy};
 pub struct ClientConfig {
     /// `https://host:7443`.
     pub address: String,
-    /// The pinned authority, PEM.
+    /// The pinned authority, PEM; two while one takes the other's place.
     pub ca_pem: String,
     pub token: Option<SecretString>,
     /// For a call with all its retries; streams are not bounded.
@@ -56,6 +60,16 @@ impl ClientConfig {
 pub struct Client {
     shared: Arc<Shared>,
     timeout: Duration,
+    consent: Option<(&'static str, HeaderValue)>,
+}
+
+/// Why a change may be made that needs an approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// Others agreed to it.
+    Approval(ApprovalId),
+    /// There is no time to ask, for this reason.
+    BreakGlass(String),
 }
 
 #[derive(Debug)]
@@ -65,6 +79,9 @@ struct Shared {
     authorization: Option<HeaderValue>,
     retry: RetryPolicy,
     resume: ResumePolicy,
+    /// The mark of what is pinned.
+    authorities: String,
+    has_other_authorities: AtomicBool,
 }
 
 /// A reply with what came beside it.
@@ -77,10 +94,10 @@ pub struct Answer<T> {
 
 impl Client {
     pub fn new(config: ClientConfig) -> Result<Client, Error> {
-        let authority =
-            AuthorityCertificate::from_pem(&config.ca_pem).map_err(|e| Error::Setup(e.into()))?;
+        let trusted =
+            AuthorityBundle::from_pem(&config.ca_pem).map_err(|e| Error::Setup(e.into()))?;
         let tls =
-            hostler_trust::tls::client(&authority, None).map_err(|e| Error::Setup(e.into()))?;
+            hostler_trust::tls::client_of(&trusted, None).map_err(|e| Error::Setup(e.into()))?;
         let address = normal_address(&config.address)?;
         let authorization = config
             .token
@@ -101,8 +118,11 @@ impl Client {
                 authorization,
                 retry: config.retry,
                 resume: config.resume,
+                authorities: trusted.mark(),
+                has_other_authorities: AtomicBool::new(false),
             }),
             timeout: config.timeout,
+            consent: None,
         })
     }
 
@@ -110,10 +130,26 @@ impl Client {
         &self.shared.address
     }
 
+    /// Whether the server said that it trusts other authorities than are pinned.
+    pub fn has_other_authorities(&self) -> bool {
+        self.shared.has_other_authorities.load(Ordering::Relaxed)
+    }
+
     /// The same client with another time limit for calls.
     #[must_use]
     pub fn with_timeout(&self, timeout: Duration) -> Client {
-        Client { shared: Arc::clone(&self.shared), timeout }
+        Client { timeout, ..self.clone() }
+    }
+
+    /// The same client, whose calls say why they may do what needs an approval.
+    pub fn with_consent(&self, consent: &Consent) -> Result<Client, Error> {
+        let (name, text) = match consent {
+            Consent::Approval(id) => (APPROVAL_HEADER, id.to_string()),
+            Consent::BreakGlass(reason) => (BREAK_GLASS_HEADER, reason.clone()),
+        };
+        let value = HeaderValue::from_bytes(text.as_bytes())
+            .map_err(|_| Error::Setup("a reason is one line of text".into()))?;
+        Ok(Client { consent: Some((name, value)), ..self.clone() })
     }
 
     pub async fn call<E: Endpoint>(
@@ -219,6 +255,9 @@ impl Client {
         if let Some(authorization) = &self.shared.authorization {
             request = request.header(AUTHORIZATION, authorization);
         }
+        if let Some((name, value)) = &self.consent {
+            request = request.header(*name, value);
+        }
         if E::METHOD == http::Method::POST {
             request = request.header(IDEMPOTENCY_KEY, key);
         }
@@ -236,6 +275,10 @@ impl Client {
             let reached = if error.is_connect() { Reached::Nothing } else { Reached::Sent };
             self.lost(reached, error)
         })?;
+        let told = response.headers().get(AUTHORITIES_HEADER).and_then(|told| told.to_str().ok());
+        if told.is_some_and(|told| told != self.shared.authorities) {
+            self.shared.has_other_authorities.store(true, Ordering::Relaxed);
+        }
         if response.status().is_success() {
             Ok(response)
         } else {

@@ -24,9 +24,19 @@ pub struct Presented {
 /// Asks a server for its certificate. Its authority is unproven until a person or a fingerprint says
 /// so.
 pub async fn probe(address: &str, now: Timestamp, timeout: Duration) -> Result<Presented, Error> {
+    probe_for(address, None, now, timeout).await
+}
+
+/// The same, asking for one authority should the server have several.
+pub async fn probe_for(
+    address: &str,
+    wanted: Option<Fingerprint>,
+    now: Timestamp,
+    timeout: Duration,
+) -> Result<Presented, Error> {
     let address = normal_address(address)?;
-    let (tls, captured) =
-        hostler_trust::tls::first_contact().map_err(|error| Error::Setup(error.into()))?;
+    let (tls, captured) = hostler_trust::tls::first_contact_wanting(wanted)
+        .map_err(|error| Error::Setup(error.into()))?;
     let http = http_client(tls, concat!("hostler/", env!("CARGO_PKG_VERSION")))?;
     let send = http.get(format!("{address}{}", Livez::PATH)).timeout(timeout).send();
     send.await.map_err(|error| Error::from_transport(&address, error))?;

@@ -30,9 +30,12 @@ mod watch;
 
 mod contact;
 
+#[doc(hidden)]
+pub mod fuzz;
+
 pub use blob::{Progress, UploadTo};
-pub use client::{Answer, Client, ClientConfig};
-pub use contact::{Presented, probe};
+pub use client::{Answer, Client, ClientConfig, Consent};
+pub use contact::{Presented, probe, probe_for};
 pub use error::Error;
 pub use logs::{decode_data, encode_data};
 pub use page::Paged;

@@ -12,9 +12,9 @@ use hostler_model::{
     PrincipalKind, Project, Quota, Role, Scope, ServerId, ServerRegistration, Token,
 };
 use hostler_store::Store;
-use hostler_trust::{Authority, Keyring, SecretString, SecretToken, TokenKind};
-use serde::{Deserialize, Serialize};
+use hostler_trust::{Authority, Keyring, SecretToken, TokenKind};
 
+use crate::authorities::{AuthoritySet, StoredAuthority, StoredKey};
 use crate::{Control, ControlConfig, Parts};
 
 pub(crate) const SETUP_CODE: &str = "setup_code_hash";
@@ -74,13 +74,6 @@ pub struct Boot {
     pub server_name: String,
 }
 
-#[derive(Serialize, Deserialize)]
-pub(crate) struct StoredAuthority {
-    certificate_pem: String,
-    /// Sealed with the master key.
-    pub(crate) key: Vec<u8>,
-}
-
 impl Boot {
     /// Prepares the database and makes the application. The store must be migrated already.
     pub async fn run(self) -> Result<Control, BootError> {
@@ -100,18 +93,14 @@ impl Boot {
         }))
     }
 
-    async fn authority(&self) -> Result<Authority, BootError> {
+    async fn authority(&self) -> Result<AuthoritySet, BootError> {
         let stored = self.store.read().await?.setting_get(AUTHORITY).await?;
         let bytes = match stored {
             Some(bytes) => bytes,
             None => {
                 let fresh = Authority::create(self.clock.now(), "Hostler")
                     .map_err(|e| BootError::Authority(e.into()))?;
-                let key = self
-                    .master_key
-                    .seal(fresh.key_pem().expose().as_bytes(), AUTHORITY.as_bytes())
-                    .map_err(|e| BootError::Authority(e.into()))?;
-                let document = StoredAuthority { certificate_pem: fresh.certificate_pem(), key };
+                let document = StoredAuthority::alone(StoredKey::seal(&fresh, &self.master_key)?);
                 let bytes =
                     serde_json::to_vec(&document).map_err(|e| BootError::Authority(e.into()))?;
                 let bytes = &bytes;
@@ -126,15 +115,7 @@ impl Boot {
                     .map_err(|e: hostler_store::Error| BootError::Store(e))?
             }
         };
-        let document: StoredAuthority =
-            serde_json::from_slice(&bytes).map_err(|e| BootError::CorruptAuthority(e.into()))?;
-        let key = self
-            .master_key
-            .open(&document.key, AUTHORITY.as_bytes())
-            .map_err(BootError::WrongMasterKey)?;
-        let key = std::str::from_utf8(&key).map_err(|e| BootError::CorruptAuthority(e.into()))?;
-        Authority::from_pem(&document.certificate_pem, &SecretString::new(key))
-            .map_err(|e| BootError::CorruptAuthority(e.into()))
+        AuthoritySet::open(bytes, &self.master_key)
     }
 
     /// What is sealed can be opened, and is sealed: a server that cannot read its secrets, or would store

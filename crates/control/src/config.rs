@@ -1,5 +1,6 @@
 //! What can be set about the application.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use hostler_egress::Egress;
@@ -8,7 +9,7 @@ use hostler_engine::place::Settings;
 use hostler_engine::throttle;
 use hostler_model::{Bytes, Role};
 
-use crate::AuditSink;
+use crate::{AuditSink, IdentityConfig, OidcConfig, VaultConfig};
 
 #[derive(Clone, Debug)]
 pub struct ControlConfig {
@@ -39,8 +40,14 @@ pub struct ControlConfig {
     pub placement: Settings,
     pub blobs: BlobLimits,
     pub audit: AuditConfig,
+    pub approvals: ApprovalConfig,
+    pub identity: IdentityConfig,
+    /// Where people can log in besides here.
+    pub oidc: Option<OidcConfig>,
     /// The door for everything that calls out.
     pub egress: Egress,
+    /// Where linked secrets are.
+    pub vaults: Vec<VaultConfig>,
     /// `host:port` where agents reach this installation.
     pub agent_addresses: Vec<String>,
 }
@@ -64,6 +71,22 @@ impl Default for AuditConfig {
             sinks: Vec::new(),
         }
     }
+}
+
+/// Who is told of approvals that are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApprovalConfig {
+    pub webhook: Option<ApprovalWebhook>,
+    /// Address of the dashboard, for links.
+    pub dashboard: String,
+}
+
+/// Where news of approvals are sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalWebhook {
+    pub url: String,
+    /// File with a bearer token, read for every delivery.
+    pub token_file: Option<PathBuf>,
 }
 
 /// How much content is kept, and for how long.
@@ -107,7 +130,11 @@ impl Default for ControlConfig {
             placement: Settings::default(),
             blobs: BlobLimits::default(),
             audit: AuditConfig::default(),
+            approvals: ApprovalConfig::default(),
+            identity: IdentityConfig::default(),
+            oidc: None,
             egress: Egress::default(),
+            vaults: Vec::new(),
             agent_addresses: Vec::new(),
         }
     }

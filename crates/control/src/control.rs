@@ -8,13 +8,14 @@ use hostler_base::clock::Clock;
 use hostler_base::ids::Ids;
 use hostler_base::reconcile::Driver;
 use hostler_model::{
-    Actor, ActorKind, Caller, Code, Error, EventKind, NewAuditEntry, NewEvent, ObjectRef,
+    Actor, ActorKind, Caller, Code, Error, EventKind, Name, NewAuditEntry, NewEvent, ObjectRef,
     PrincipalId, Project, ProjectId, ServerId, Timestamp, TokenId, WebSessionId, WorkloadId,
 };
 use hostler_store::{Claim, Store, Tx};
 use hostler_trust::{Authority, Keyring};
 use tokio::sync::Notify;
 
+use crate::authorities::{Authorities, AuthoritySet};
 use crate::feed::Feed;
 use crate::links::Links;
 use crate::{ControlConfig, Cx, PeerLinks, RequestMeta, Wakers};
@@ -25,7 +26,7 @@ pub struct Parts {
     pub clock: Clock,
     pub ids: Ids,
     pub config: ControlConfig,
-    pub authority: Authority,
+    pub authority: AuthoritySet,
     pub keyring: Keyring,
     pub server_id: ServerId,
     pub server_name: String,
@@ -41,7 +42,7 @@ pub struct Inner {
     pub(crate) clock: Clock,
     pub(crate) ids: Ids,
     pub(crate) config: ControlConfig,
-    pub(crate) authority: Authority,
+    pub(crate) authorities: Authorities,
     pub(crate) keyring: Keyring,
     pub(crate) server_id: ServerId,
     pub(crate) server_name: String,
@@ -58,6 +59,10 @@ pub struct Inner {
     pub(crate) blob_room: crate::service::BlobRoom,
     pub(crate) images_tidied: crate::node_images::Tidied,
     pub(crate) secret_tally: crate::service::SecretTally,
+    pub(crate) approval_tally: crate::service::ApprovalTally,
+    pub(crate) identity_tally: crate::identity::IdentityTally,
+    pub(crate) oidc_kept: crate::service::OidcKept,
+    pub(crate) vaults: crate::vault::Vaults,
     waiters: Mutex<HashMap<WorkloadId, Arc<Notify>>>,
     peers: OnceLock<Arc<dyn PeerLinks>>,
     driver: OnceLock<Driver>,
@@ -109,12 +114,13 @@ impl CallerCache {
 
 impl Control {
     pub fn new(parts: Parts) -> Control {
+        let vaults = crate::vault::Vaults::new(&parts.config.vaults, &parts.config.egress);
         Control(Arc::new(Inner {
             store: parts.store,
             clock: parts.clock,
             ids: parts.ids,
             config: parts.config,
-            authority: parts.authority,
+            authorities: Authorities::new(parts.authority),
             keyring: parts.keyring,
             server_id: parts.server_id,
             server_name: parts.server_name,
@@ -130,6 +136,10 @@ impl Control {
             blob_room: crate::service::BlobRoom::default(),
             images_tidied: crate::node_images::Tidied::default(),
             secret_tally: crate::service::SecretTally::default(),
+            approval_tally: crate::service::ApprovalTally::default(),
+            identity_tally: crate::identity::IdentityTally::default(),
+            oidc_kept: crate::service::OidcKept::default(),
+            vaults,
             waiters: Mutex::default(),
             peers: OnceLock::new(),
             driver: OnceLock::new(),
@@ -151,8 +161,17 @@ impl Control {
     pub fn server_name(&self) -> &str {
         &self.server_name
     }
-    pub fn authority(&self) -> &Authority {
-        &self.authority
+    /// The authority that issues now.
+    pub fn authority(&self) -> Arc<Authority> {
+        Arc::clone(self.authorities.get().issuing(self.now()))
+    }
+    /// All that there are.
+    pub fn authorities(&self) -> Arc<AuthoritySet> {
+        self.authorities.get()
+    }
+    /// Changes whenever the authorities do.
+    pub fn authorities_watch(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.authorities.watch()
     }
     /// How many agents are connected to this process.
     pub fn sessions(&self) -> usize {
@@ -256,6 +275,7 @@ impl Control {
             source: String::new(),
             user_agent: String::new(),
             idempotency: None,
+            consent: None,
         };
         self.audit_by(self.system_actor(), &request, action, object, project_id, detail)
     }
@@ -298,6 +318,16 @@ impl Control {
             _ => None,
         };
         found.ok_or_else(|| Error::not_found("project", name_or_id))
+    }
+
+    /// The names of projects, in order; of none that is gone.
+    pub async fn project_names(&self, ids: &[ProjectId]) -> Result<Vec<Option<Name>>, Error> {
+        let mut read = self.store.read().await?;
+        let mut names = Vec::with_capacity(ids.len());
+        for id in ids {
+            names.push(read.project_get(*id).await?.map(|project| project.name));
+        }
+        Ok(names)
     }
 
     /// Resolves when the workload may have changed on this server.

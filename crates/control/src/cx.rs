@@ -1,6 +1,6 @@
 //! Who asks, and through which request: the first argument of every service method.
 
-use hostler_model::{Actor, ActorKind, Caller, PrincipalKind};
+use hostler_model::{Actor, ActorKind, ApprovalId, Caller, Credential, PrincipalKind};
 
 /// What is known of a request before anybody is authenticated.
 #[derive(Clone, Debug)]
@@ -10,6 +10,16 @@ pub struct RequestMeta {
     pub source: String,
     pub user_agent: String,
     pub idempotency: Option<Idempotency>,
+    pub consent: Option<Consent>,
+}
+
+/// Why something may be done that needs an approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Consent {
+    /// Others agreed to it.
+    Approval(ApprovalId),
+    /// There is no time to ask, for this reason.
+    BreakGlass(String),
 }
 
 /// The caller's promise that requests with the same key are the same request.
@@ -31,7 +41,12 @@ impl Cx {
         let kind = match self.caller.kind {
             PrincipalKind::User => ActorKind::User,
             PrincipalKind::Service => ActorKind::Service,
+            PrincipalKind::Workload => ActorKind::Workload,
         };
-        Actor { kind, name: self.caller.name.to_string() }
+        let name = match &self.caller.credential {
+            Credential::Workload(identity) => identity.subject.clone(),
+            Credential::WebSession(_) | Credential::Token { .. } => self.caller.name.to_string(),
+        };
+        Actor { kind, name }
     }
 }

@@ -6,8 +6,8 @@ use hostler_engine::place::Holding;
 use hostler_model::{
     ArrayRange, Bytes, Cores, CpuSet, Desired, EventKind, GpuHold, Labels, ModeKind, Name, Network,
     NodeId, NodeState, ObjectKind, Placement, Principal, PrincipalKind, Project, ProjectId,
-    Readiness, Reservation, Role, RoleName, Run, Service, Span, TaskStateKind, Timestamp, Token,
-    Workload, WorkloadId, WorkloadSpec,
+    ProjectUsage, Readiness, Reservation, Role, RoleName, Run, Service, Span, TaskStateKind,
+    Timestamp, Token, Workload, WorkloadId, WorkloadSpec,
 };
 use hostler_store::{ArrayStanding, Used};
 use hostler_trust::SecretString;
@@ -128,6 +128,8 @@ pub struct QueueDetail {
     pub held: Holding,
     /// How many tasks are in each state that is not an end.
     pub counts: BTreeMap<String, u64>,
+    /// What it has besides.
+    pub usage: ProjectUsage,
     /// The first that may be placed, in the order in which they are looked at.
     pub next: Vec<QueuedTask>,
 }

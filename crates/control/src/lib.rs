@@ -13,6 +13,7 @@
 
 mod audit_sink;
 mod audit_state;
+mod authorities;
 mod bootstrap;
 mod config;
 mod control;
@@ -20,24 +21,32 @@ mod cx;
 mod detail;
 mod ends;
 mod feed;
+mod identity;
 mod links;
 mod node_blob;
 mod node_gpus;
+mod node_identity;
 mod node_images;
 mod node_report;
 mod node_secret;
 mod node_session;
+mod oidc;
 mod operation;
 mod output;
 mod password_work;
 mod reconcile;
 mod service;
+mod vault;
+
+#[doc(hidden)]
+pub mod fuzz;
 
 pub use audit_sink::{AuditSink, ParseSinkError, SinkAddress};
+pub use authorities::AuthoritySet;
 pub use bootstrap::{Boot, BootError, passphrase_salt};
-pub use config::{AuditConfig, BlobLimits, ControlConfig};
+pub use config::{ApprovalConfig, ApprovalWebhook, AuditConfig, BlobLimits, ControlConfig};
 pub use control::{Control, Parts};
-pub use cx::{Cx, Idempotency, RequestMeta};
+pub use cx::{Consent, Cx, Idempotency, RequestMeta};
 pub use detail::{
     AccountDetail, AccountQuery, Applied, ArrayDetail, AuditQuery, AuditSinkDetail, EventQuery,
     Explanation, FireDetail, ImageOnNode, ImagePresence, Joined, LoginGrant, LoginKind, NewArray,
@@ -47,21 +56,26 @@ pub use detail::{
     WorkloadNodeExplanation, WorkloadQuery,
 };
 pub use feed::EventFollower;
+pub use identity::{IdentityConfig, IdentityCounts};
 pub use links::{NodeLink, PeerLinks};
 pub use node_blob::NodePut;
+pub use node_identity::{DeliveredIdentity, DeliveredToken};
 pub use node_report::{ReportAck, StatusAck};
 pub use node_secret::DeliveredSecret;
 pub use node_session::{Attach, Attached, DesiredBatch, HelloFacts};
+pub use oidc::OidcConfig;
 pub use output::{ExecAsk, NodeAsk, OutputItem, OutputQuery, OutputReceiver};
 pub use reconcile::{
-    ArrayFillReport, AuditAnchorKeeper, AuditAnchorReport, AuditSinkFeed, AuditSinkReport,
-    LeaseReport, LivenessReport, OperationAdvance, OperationReport, PlacementReport,
-    ServicePlaceReport, Wakers,
+    ApprovalNotice, ApprovalNoticeReport, ArrayFillReport, AuditAnchorKeeper, AuditAnchorReport,
+    AuditSinkFeed, AuditSinkReport, IdentityKeyKeeper, LeaseReport, LivenessReport, LogShareReport,
+    OperationAdvance, OperationReport, PlacementReport, ServicePlaceReport, Wakers,
 };
 pub(crate) use service::task::object as service_object;
 pub use service::{
-    AccessDetail, AccessGrant, BlobDetail, BlobReader, Enrolment, GroupChange, GroupDetail,
-    InvitationDetail, NewBlob, NewExec, NewGroup, NewImage, NewInvitation, NewRole, ProjectChange,
+    AccessDetail, AccessGrant, ApprovalCounts, ApprovalDetail, ApprovalPolicyDetail, ApprovalQuery,
+    AuthorityDetail, BlobDetail, BlobReader, Enrolment, GroupChange, GroupDetail, InvitationDetail,
+    NewBlob, NewExec, NewGroup, NewImage, NewInvitation, NewRole, OidcBegun, ProjectChange,
     Rekeyed, Rewrapped, RoleChange, RoleDetail, RoleHolder, SecondFactorDetail, SecretCounts,
     SecretDetail, SecretValue, SessionsEnded,
 };
+pub use vault::{HashiCorpVault, VaultConfig, VaultDetail, VaultKind, VaultLogin, VaultProjects};

@@ -40,8 +40,9 @@ impl Control {
     pub async fn node_admit(&self, node_id: NodeId, serial: &str) -> Result<(), Error> {
         let mut read = self.store.read().await?;
         let certificate = read.node_certificate_get(serial).await?;
-        let is_valid = certificate
-            .is_some_and(|known| known.node_id == node_id && known.time_revoked.is_none());
+        let is_valid = certificate.is_some_and(|known| {
+            known.node_id == node_id && known.time_revoked.is_none() && !self.is_dropped(&known)
+        });
         let node = read.node_get(node_id).await?;
         let is_member = node.is_some_and(|node| node.state != NodeState::Removed);
         if is_valid && is_member {
@@ -55,6 +56,20 @@ impl Control {
         context
             .filter(|context| context.run.node_id == node_id)
             .ok_or_else(|| Error::forbidden("this node has no such run"))
+    }
+
+    /// A run that may still leave something: once its end was told, what it left is settled.
+    async fn unfinished_run_of(&self, node_id: NodeId, run: RunId) -> Result<RunContext, Error> {
+        let context = self.run_of(node_id, run).await?;
+        match context.run.state.kind() {
+            RunStateKind::Exited => {
+                Err(Error::forbidden("the run has ended, and what it left is settled"))
+            }
+            RunStateKind::Assigned
+            | RunStateKind::Running
+            | RunStateKind::Paused
+            | RunStateKind::Lost => Ok(context),
+        }
     }
 
     /// Where a node finds a blob that it may fetch.
@@ -113,7 +128,7 @@ impl Control {
     async fn node_place(&self, node_id: NodeId, put: &NodePut) -> Result<Place, Error> {
         match put {
             NodePut::Output(run) => {
-                let context = self.run_of(node_id, *run).await?;
+                let context = self.unfinished_run_of(node_id, *run).await?;
                 if context.workload.spec.outputs.is_empty() {
                     return Err(Error::forbidden("nothing of this run is to be kept"));
                 }
@@ -175,7 +190,7 @@ impl Control {
         run: RunId,
         outputs: &[RunOutput],
     ) -> Result<(), Error> {
-        let context = &self.run_of(node_id, run).await?;
+        let context = &self.unfinished_run_of(node_id, run).await?;
         if outputs.len() > OUTPUTS_MAX {
             let detail = format!("a run has at most {OUTPUTS_MAX} outputs");
             return Err(Error::new(Code::TooLarge, detail, "keep a directory instead"));

@@ -6,8 +6,10 @@
 
 use std::collections::BTreeSet;
 
+use futures::future::try_join_all;
 use hostler_model::{
-    Desired, Error, NodeId, PlacementId, ProjectId, RunId, SecretRef, WorkloadId, WorkloadSpec,
+    Desired, Envelope, Error, NodeId, PlacementId, Project, ProjectId, RunId, Secret, SecretRef,
+    WorkloadId, WorkloadSpec,
 };
 use hostler_store::Conn;
 use hostler_trust::SecretBytes;
@@ -15,6 +17,7 @@ use serde_json::json;
 
 use crate::node_session::node_actor;
 use crate::service::{secret_envelope, secret_object};
+use crate::vault::Fetched;
 use crate::{Control, RequestMeta};
 
 /// A secret for a run.
@@ -45,26 +48,41 @@ impl Control {
         let asker = asker(&mut read, node_id, placement).await?;
         let node = read.node_get(node_id).await?;
         let node = node.ok_or_else(|| Error::forbidden("there is no such node"))?;
-        let mut sealed = Vec::with_capacity(asker.secrets.len());
+        let project = read.project_get(asker.project_id).await?;
+        let project = &project.ok_or_else(|| Error::forbidden("there is no such project"))?;
+        let mut needed = Vec::with_capacity(asker.secrets.len());
         for reference in asker.secrets {
             let found = read.secret_find(asker.project_id, &reference).await?;
             let secret = found.ok_or_else(|| Error::not_found("secret", &reference))?;
-            let (version, envelope) = secret_envelope(&mut read, &secret, &reference).await?;
-            sealed.push((reference, secret, version, envelope));
+            let sealed = match &secret.link {
+                None => Some(secret_envelope(&mut read, &secret, &reference).await?),
+                Some(_) => None,
+            };
+            needed.push(Needed { reference, secret, sealed });
         }
         drop(read);
+        let mut asked = Vec::with_capacity(needed.len());
+        for one in &needed {
+            asked.push(self.secret_had(project, one));
+        }
+        let had = try_join_all(asked).await?;
         let request = RequestMeta {
             request_id: String::new(),
             source: String::new(),
             user_agent: String::new(),
             idempotency: None,
+            consent: None,
         };
         let (mut delivered, mut audits) = (Vec::new(), Vec::new());
-        for (reference, secret, version, envelope) in sealed {
-            let value = self.secret_open(&secret, version, &envelope).await?;
-            let detail = json!({
+        for (Needed { reference, secret, .. }, Fetched { version, value }) in
+            needed.into_iter().zip(had)
+        {
+            let mut detail = json!({
                 "version": version, "workload": asker.workload_id, "placement": placement, "run": run,
             });
+            if let Some(link) = &secret.link {
+                detail["link"] = json!(link);
+            }
             let (actor, object) = (node_actor(&node.name), secret_object(&secret));
             let project = Some(asker.project_id);
             audits.push(self.audit_by(actor, &request, "secret.deliver", &object, project, detail));
@@ -82,6 +100,26 @@ impl Control {
         self.secret_tally.delivered(delivered.len());
         Ok(delivered)
     }
+
+    /// A value, out of its envelope or out of the vault that the secret leads to.
+    async fn secret_had(&self, project: &Project, needed: &Needed) -> Result<Fetched, Error> {
+        let Needed { reference, secret, sealed } = needed;
+        match (sealed, &secret.link) {
+            (Some((version, envelope)), _) => {
+                let value = self.secret_open(secret, *version, envelope).await?;
+                Ok(Fetched { value, version: *version })
+            }
+            (None, Some(link)) => self.secret_follow(project, secret, link, reference).await,
+            (None, None) => Err(Error::not_found("secret", reference)),
+        }
+    }
+}
+
+/// A secret that a run needs; what is sealed of it, unless it is linked.
+struct Needed {
+    reference: SecretRef,
+    secret: Secret,
+    sealed: Option<(u32, Envelope)>,
 }
 
 /// A node asks only for what it is to run.

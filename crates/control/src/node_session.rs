@@ -19,11 +19,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hostler_model::{
-    Actor, ActorKind, Assignment, Code, Error, EventKind, Facts, Generation, LivenessEvent, Name,
-    Node, NodeId, NodeLease, NodeMetrics, NodeState, ObjectKind, ObjectRef,
+    Actor, ActorKind, Assignment, Code, Error, EventKind, Facts, Generation, LivenessEvent,
+    LogGrant, Name, Node, NodeId, NodeLease, NodeMetrics, NodeState, ObjectKind, ObjectRef,
+    ProjectId,
 };
 use hostler_store::{LeaseRenewal, Tx};
 
+use crate::service::authority::DROPPED;
 use crate::{Control, NodeLink};
 
 /// What an agent says when it connects.
@@ -58,6 +60,8 @@ pub struct Attached {
     /// How often the agent is to be heard of.
     pub heartbeat: Duration,
     pub agent_addresses: Vec<String>,
+    /// Fingerprint of the authority of the certificate that it came with, where that is known.
+    pub authority: Option<String>,
 }
 
 /// What changed in what a node should run.
@@ -66,6 +70,8 @@ pub struct DesiredBatch {
     pub from: Generation,
     pub to: Generation,
     pub assignments: Vec<Assignment>,
+    /// What the node may keep of the output of projects that may not keep all.
+    pub log_shares: Vec<LogGrant>,
     /// There is more after `to` already.
     pub is_full: bool,
 }
@@ -125,6 +131,9 @@ impl Control {
                     if certificate.time_revoked.is_some() {
                         return refuse("the node's certificate was revoked; join again with a fresh token", false);
                     }
+                    if self.is_dropped(&certificate) {
+                        return refuse(DROPPED, false);
+                    }
                     let node = tx.node_get(node_id).await?.filter(|node| node.state != NodeState::Removed);
                     let Some(node) = node else {
                         return refuse("the node was removed; join again with a fresh token", false);
@@ -150,12 +159,15 @@ impl Control {
                     }
                     let name = node.name.clone();
                     self.greet(tx, node, hello).await?;
-                    Ok::<_, Error>(Ok(name))
+                    if certificate.time_presented.is_none() {
+                        tx.node_certificate_presented(serial, now).await?;
+                    }
+                    Ok::<_, Error>(Ok((name, certificate.authority)))
                 })
             })
             .await?;
-        let node_name = match attached {
-            Ok(name) => name,
+        let (node_name, authority) = match attached {
+            Ok(attached) => attached,
             Err(refused) => return Ok(refused),
         };
         self.feed.ring();
@@ -167,6 +179,7 @@ impl Control {
             session_epoch: hello.session_epoch,
             heartbeat: self.heartbeat_for(hello.heartbeat_wish),
             agent_addresses: self.agent_addresses().await?,
+            authority,
         }))
     }
 
@@ -298,6 +311,16 @@ impl Control {
         let last =
             entries.last().map_or(Generation::ZERO, |entry| entry.placement.desired_generation);
         let to = if is_full { last } else { last.max(node.desired_generation) };
+        let quotas = read.log_quotas().await?;
+        drop(read);
+        let log_shares = if quotas.is_empty() {
+            Vec::new()
+        } else {
+            let is_told_of = |name: &Name| entries.iter().any(|entry| entry.project_name == *name);
+            let begun = quotas.iter().filter(|(_, name, _)| is_told_of(name));
+            let begun: Vec<ProjectId> = begun.map(|(project, ..)| *project).collect();
+            self.log_grants(node_id, &quotas, &begun).await?
+        };
         let assignments = entries
             .into_iter()
             .map(|entry| Assignment {
@@ -315,7 +338,7 @@ impl Control {
                 seat: entry.seat,
             })
             .collect();
-        Ok(Some(DesiredBatch { from: after, to, assignments, is_full }))
+        Ok(Some(DesiredBatch { from: after, to, assignments, log_shares, is_full }))
     }
 }
 

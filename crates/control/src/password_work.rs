@@ -124,8 +124,8 @@ mod tests {
         assert!(waited.is_err());
         has_begun.recv().unwrap();
         assert_eq!(work.places.lock().unwrap().len(), 1);
-        let_go.send(()).unwrap();
         let all = u32::try_from(work.running.available_permits() + 1).unwrap();
+        let_go.send(()).unwrap();
         drop(work.running.acquire_many(all).await.unwrap());
         assert!(work.places.lock().unwrap().is_empty());
     }

@@ -60,8 +60,16 @@ struct Inner {
     policy: Policy,
     limits: Limits,
     authorities_pem: Option<Vec<u8>>,
+    /// Whether the authorities that this machine knows are believed.
+    is_machine_believed: bool,
     resolver: Arc<dyn Resolve>,
     tls: OnceLock<Arc<ClientConfig>>,
+    tally: Arc<Tally>,
+}
+
+/// Doors that were made from one another count together.
+#[derive(Default)]
+struct Tally {
     answered: AtomicU64,
     refused: AtomicU64,
     failed: AtomicU64,
@@ -79,11 +87,10 @@ impl Inner {
             policy: options.policy,
             limits: options.limits,
             authorities_pem: options.authorities_pem,
+            is_machine_believed: true,
             resolver: options.resolver.unwrap_or_else(|| Arc::new(System)),
             tls: OnceLock::new(),
-            answered: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
+            tally: Arc::default(),
         }
     }
 }
@@ -136,23 +143,38 @@ impl Egress {
         Egress(Arc::new(Inner::new(options)))
     }
 
+    /// The same door, with the same policy, for who has an authority of its own: certificates of that are
+    /// believed, and of nobody else.
+    #[must_use]
+    pub fn believing_only(&self, authorities_pem: Vec<u8>) -> Egress {
+        Egress(Arc::new(Inner {
+            policy: self.0.policy.clone(),
+            limits: self.0.limits,
+            authorities_pem: Some(authorities_pem),
+            is_machine_believed: false,
+            resolver: Arc::clone(&self.0.resolver),
+            tls: OnceLock::new(),
+            tally: Arc::clone(&self.0.tally),
+        }))
+    }
+
     pub fn limits(&self) -> Limits {
         self.0.limits
     }
 
     pub fn counts(&self) -> Counts {
         Counts {
-            answered: self.0.answered.load(Ordering::Relaxed),
-            refused: self.0.refused.load(Ordering::Relaxed),
-            failed: self.0.failed.load(Ordering::Relaxed),
+            answered: self.0.tally.answered.load(Ordering::Relaxed),
+            refused: self.0.tally.refused.load(Ordering::Relaxed),
+            failed: self.0.tally.failed.load(Ordering::Relaxed),
         }
     }
 
     pub(crate) fn counted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
         let counter = match &result {
-            Ok(_) => &self.0.answered,
-            Err(error) if error.is_refusal() => &self.0.refused,
-            Err(_) => &self.0.failed,
+            Ok(_) => &self.0.tally.answered,
+            Err(error) if error.is_refusal() => &self.0.tally.refused,
+            Err(_) => &self.0.tally.failed,
         };
         counter.fetch_add(1, Ordering::Relaxed);
         result
@@ -279,7 +301,8 @@ impl Egress {
         if let Some(config) = self.0.tls.get() {
             return Ok(Arc::clone(config));
         }
-        let made = crate::tls::config(self.0.authorities_pem.as_deref())?;
+        let made =
+            crate::tls::config(self.0.authorities_pem.as_deref(), self.0.is_machine_believed)?;
         Ok(Arc::clone(self.0.tls.get_or_init(|| made)))
     }
 }

@@ -9,13 +9,18 @@ use rustls::{ClientConfig, RootCertStore};
 use crate::Error;
 
 /// For calls over `https`. Host names are checked; versions are TLS 1.3 and 1.2.
-pub(crate) fn config(authorities_pem: Option<&[u8]>) -> Result<Arc<ClientConfig>, Error> {
+pub(crate) fn config(
+    authorities_pem: Option<&[u8]>,
+    is_machine_believed: bool,
+) -> Result<Arc<ClientConfig>, Error> {
     let mut roots = RootCertStore::empty();
-    let found = rustls_native_certs::load_native_certs();
-    for error in &found.errors {
-        tracing::debug!(%error, "some of the machine's authorities cannot be read");
+    if is_machine_believed {
+        let found = rustls_native_certs::load_native_certs();
+        for error in &found.errors {
+            tracing::debug!(%error, "some of the machine's authorities cannot be read");
+        }
+        roots.add_parsable_certificates(found.certs);
     }
-    roots.add_parsable_certificates(found.certs);
     if let Some(pem) = authorities_pem {
         for certificate in CertificateDer::pem_slice_iter(pem) {
             let certificate = certificate.map_err(|error| Error::TlsSetup(error.into()))?;

@@ -5,6 +5,7 @@
 
 pub mod health;
 pub mod liveness;
+pub mod log_share;
 pub mod observe;
 pub mod place;
 pub mod schedule;

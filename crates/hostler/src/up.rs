@@ -107,7 +107,7 @@ async fn with_agent(
     }
     let secrets = Secrets {
         token: Some(SecretString::new(token.expose())),
-        ca_pem: running.control.authority().certificate_pem(),
+        ca_pem: running.control.authorities().trusted().pem(),
     };
     let saved = Environment::from_process()
         .and_then(|environment| save_context(&environment, "local", &url, None, &secrets, true));
@@ -139,6 +139,7 @@ async fn ticket(running: &Running, token: &str) -> anyhow::Result<JoinTicket> {
         source: "local".into(),
         user_agent: "hostler up".into(),
         idempotency: None,
+        consent: None,
     };
     let new = NewJoinToken { name: None, labels: Labels::new(), ttl: None };
     let (_, ticket) = running.control.join_token_create(&Cx { caller, request }, new).await?;

@@ -136,7 +136,7 @@ impl AuditChain {
 
     /// Follows one entry, or says what is wrong with it.
     pub fn follow(&mut self, entry: &AuditEntry) -> Result<(), String> {
-        let expected = self.count + 1;
+        let expected = self.count.saturating_add(1);
         if entry.sequence != expected {
             return Err(format!(
                 "entry {expected} is missing; the next one there is {}",

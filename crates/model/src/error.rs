@@ -31,6 +31,8 @@ crate::labels! {
         AlreadyExists = "already-exists",
         /// The object is not in a state that allows this.
         Conflict = "conflict",
+        /// Others have to agree first; a request for that is made, and the answer names it.
+        ApprovalRequired = "approval-required",
         /// The project may not have that much; a larger quota, or waiting, helps.
         QuotaExceeded = "quota-exceeded",
         /// `If-Match` names a generation that is not the current one.

@@ -36,16 +36,46 @@ crate::labels! {
         NodeImageTrouble = "node.image-trouble",
         /// A node was taken out and its certificates revoked.
         NodeRemoved = "node.removed",
+        /// There is a new key for the tokens of what runs, or former ones are forgotten.
+        IdentityKeysChanged = "identity.keys-changed",
         /// A version of an image is kept from now on.
         ImageAdded = "image.added",
         /// A version of an image is not kept any more.
         ImageRemoved = "image.removed",
+        /// Something waits for others to agree.
+        ApprovalRequested = "approval.requested",
+        /// Enough people agreed to something.
+        ApprovalApproved = "approval.approved",
+        /// Somebody did not agree to something.
+        ApprovalDenied = "approval.denied",
+        /// Nobody decided in time, or what was approved was not done in time.
+        ApprovalExpired = "approval.expired",
+        /// Something was done that others had agreed to.
+        ApprovalUsed = "approval.used",
+        /// A request was taken back by who made it.
+        ApprovalWithdrawn = "approval.withdrawn",
+        /// A request is worth nothing any more: what it was for is gone, or somebody lost the right to it.
+        ApprovalVoid = "approval.void",
+        /// Warning: somebody did without an approval what needs one.
+        ApprovalBreakGlass = "approval.break-glass",
+        /// A policy of approvals was made.
+        ApprovalPolicyCreated = "approval-policy.created",
+        /// A policy of approvals was changed.
+        ApprovalPolicyChanged = "approval-policy.changed",
+        /// A policy of approvals was removed.
+        ApprovalPolicyRemoved = "approval-policy.removed",
         /// The newest hash of the audit chain was signed.
         AuditAnchored = "audit.anchored",
         /// Audit entries cannot be delivered to a sink; they are kept and tried again.
         AuditSinkTrouble = "audit.sink-trouble",
         /// Audit entries are delivered to a sink again.
         AuditSinkWell = "audit.sink-well",
+        /// A new certificate authority begins to take the place of the present one.
+        AuthorityRotationBegun = "authority.rotation-begun",
+        /// The authority that was to be replaced stays, and the new one goes.
+        AuthorityRotationAborted = "authority.rotation-aborted",
+        /// A certificate authority has taken the place of another, which counts no more.
+        AuthorityRotated = "authority.rotated",
         /// Somebody was invited.
         InvitationCreated = "invitation.created",
         /// Somebody made an account with an invitation.
@@ -86,6 +116,8 @@ crate::labels! {
         SecretCreated = "secret.created",
         /// A secret has a new version.
         SecretRotated = "secret.rotated",
+        /// A secret was linked to a path in a vault, or to another one.
+        SecretLinked = "secret.linked",
         /// A version of a secret was destroyed.
         SecretDestroyed = "secret.destroyed",
         /// A secret was removed with all its versions.
@@ -150,6 +182,10 @@ crate::labels! {
         UserSecondFactorOff = "user.second-factor-off",
         /// A recovery code took the place of a user's second factor, and is used up.
         UserRecoveryCodeUsed = "user.recovery-code-used",
+        /// An identity at the identity provider logs in as a user from now on.
+        UserLinked = "user.linked",
+        /// An identity at the identity provider does not log in as a user any more.
+        UserUnlinked = "user.unlinked",
         /// Somebody else ended sessions of a user.
         UserSessionsEnded = "user.sessions-ended",
         /// A workload was applied for the first time.
@@ -200,8 +236,11 @@ crate::labels! {
 crate::labels! {
     /// Kinds of objects that events, audit entries and watch streams speak of.
     pub enum ObjectKind ("object kind") {
+        Approval = "approval",
+        ApprovalPolicy = "approval-policy",
         AuditAnchor = "audit-anchor",
         AuditSink = "audit-sink",
+        Authority = "authority",
         Blob = "blob",
         Container = "container",
         Group = "group",

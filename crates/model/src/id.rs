@@ -56,6 +56,8 @@ macro_rules! ids {
 }
 
 ids! {
+    ApprovalId = "approval",
+    ApprovalPolicyId = "approval policy",
     ArrayId = "task array",
     AuditEntryId = "audit entry",
     EventId = "event",

@@ -33,4 +33,26 @@ pub struct Quota {
     /// Tasks that wait or run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<u64>,
+    /// Workloads that are applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workloads: Option<u64>,
+    /// Secrets, whatever their environment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<u64>,
+    /// Files and outputs of tasks that are kept as blobs, by their sizes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub blobs: Option<Bytes>,
+    /// Output of runs that is kept on nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logs: Option<Bytes>,
+}
+
+/// What a project has of what is counted in rows, and what nodes say that they keep of its output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProjectUsage {
+    pub workloads: u64,
+    pub secrets: u64,
+    pub blobs: Bytes,
+    /// Known where there is a quota.
+    pub logs: Bytes,
 }

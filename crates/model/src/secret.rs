@@ -7,13 +7,16 @@
 //! Records carry what is sealed, never a value: the value of a version is sealed with a key of its own,
 //! and that key with the installation's master key ([`Envelope`]). A workload names secrets with
 //! [`SecretRef`]s; its nodes get the values when a run starts.
+//!
+//! A secret can be a *link* instead ([`SecretLink`]): it has no versions here, and its value is asked for in
+//! a vault outside whenever it is needed.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{Actor, Generation, Name, PrincipalId, ProjectId, SecretId, Timestamp};
+use crate::{Actor, Generation, Name, PrincipalId, ProjectId, SecretId, SecretLink, Timestamp};
 
 /// How large a value may be.
 pub const SECRET_MAX: usize = 64 << 10;
@@ -25,6 +28,8 @@ crate::labels! {
     pub enum SecretSource ("secret source") {
         /// Here, sealed.
         Kept = "kept",
+        /// In a vault outside; it is asked for when it is needed.
+        Linked = "linked",
     }
 }
 
@@ -36,7 +41,9 @@ pub struct Secret {
     pub environment: Name,
     pub name: Name,
     pub source: SecretSource,
-    /// What is meant when no version is named; 0 when all are destroyed.
+    /// Where it is, if it is linked.
+    pub link: Option<SecretLink>,
+    /// What is meant when no version is named; 0 when all are destroyed, and for a link.
     pub version_current: u32,
     /// The last number that was given.
     pub version_last: u32,
@@ -272,6 +279,7 @@ mod tests {
             environment: environment.parse().unwrap(),
             name: name.parse().unwrap(),
             source: SecretSource::Kept,
+            link: None,
             version_current: 1,
             version_last: 1,
             generation: Generation::FIRST,

@@ -1,8 +1,8 @@
 //! Checked conversions between messages and model types.
 
 use hostler_model::{
-    Assignment, Exit, ExitReason, Generation, Origin, Report, ReportState, Reservation, Span,
-    StatusReport, TaskSeat, Timestamp,
+    Assignment, Exit, ExitReason, Generation, LogGrant, Origin, Report, ReportState, Reservation,
+    Span, StatusReport, TaskSeat, Timestamp,
 };
 
 use crate::v1;
@@ -18,6 +18,15 @@ pub enum ConvertError {
 
 fn bad(field: &'static str) -> impl Fn(&dyn std::fmt::Display) -> ConvertError {
     move |problem| ConvertError::Bad { field, problem: problem.to_string() }
+}
+
+pub fn log_shares_to_message(shares: &[LogGrant]) -> v1::LogShares {
+    let shares = shares.iter().map(|share| v1::LogShare {
+        project_name: share.project_name.to_string(),
+        bytes: share.bytes.get(),
+        generation: share.generation.get(),
+    });
+    v1::LogShares { shares: shares.collect() }
 }
 
 pub fn assignment_to_message(placement: &Assignment) -> v1::DesiredPlacement {

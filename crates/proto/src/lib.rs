@@ -18,8 +18,8 @@ pub use blob::{
     parse_digests, parse_output, parse_run,
 };
 pub use convert::{
-    ConvertError, assignment_to_message, parse_assignment, parse_report, parse_status,
-    report_to_message, status_to_message,
+    ConvertError, assignment_to_message, log_shares_to_message, parse_assignment, parse_report,
+    parse_status, report_to_message, status_to_message,
 };
 
 pub use secret::parse_placement;

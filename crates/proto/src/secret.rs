@@ -19,3 +19,10 @@ impl fmt::Debug for v1::DeliveredSecret {
         write!(f, "DeliveredSecret({}, version {})", self.reference, self.version)
     }
 }
+
+/// Without the token.
+impl fmt::Debug for v1::DeliveredToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DeliveredToken({})", self.file)
+    }
+}

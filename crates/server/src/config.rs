@@ -7,6 +7,7 @@
 //!
 //! The configuration is read once, at the start, and checked as a whole before anything is opened.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
@@ -49,6 +50,8 @@ pub enum Kind {
     Section(&'static [Setting]),
     /// Any number of sections of one kind; only in the file.
     Sections(&'static [Setting]),
+    /// Any number of sections, each under a name; only in the file.
+    Named(&'static [Setting]),
 }
 
 macro_rules! settings {
@@ -74,13 +77,21 @@ macro_rules! settings {
     };
 }
 
+mod approvals;
 mod audit;
 mod egress;
+mod identity;
+mod oidc;
 mod tls;
+mod vault;
 
+pub use approvals::{APPROVAL_SETTINGS, ApprovalsSection};
 pub use audit::{AUDIT_SETTINGS, AuditSection, SINK_SETTINGS, SinkSection};
 pub use egress::{EGRESS_SETTINGS, EgressSection};
+pub use identity::{IDENTITY_SETTINGS, IdentitySection};
+pub use oidc::{OIDC_SETTINGS, OidcSection};
 pub use tls::{TLS_SETTINGS, TlsSection};
+pub use vault::{VAULT_SETTINGS, VaultSection};
 
 settings! {
     /// Everything that can be set about a server.
@@ -131,8 +142,16 @@ settings! {
         blobs: BlobsConfig = BlobsConfig::default(), Kind::Section(BLOB_SETTINGS), "";
         /// The audit record beyond the database: signed anchors, and sinks that are told of every entry.
         audit: AuditSection = AuditSection::default(), Kind::Section(AUDIT_SETTINGS), "";
+        /// Who is told of approvals that are asked for.
+        approvals: ApprovalsSection = ApprovalsSection::default(), Kind::Section(APPROVAL_SETTINGS), "";
         /// What may be called from here: by hooks, identity providers, vaults, audit sinks.
         egress: EgressSection = EgressSection::default(), Kind::Section(EGRESS_SETTINGS), "";
+        /// Tokens with which what runs proves what it is.
+        identity: IdentitySection = IdentitySection::default(), Kind::Section(IDENTITY_SETTINGS), "";
+        /// An identity provider where people can log in.
+        oidc: OidcSection = OidcSection::default(), Kind::Section(OIDC_SETTINGS), "";
+        /// Vaults outside that secrets can lead to, each under a name of its own.
+        vault: BTreeMap<String, VaultSection> = BTreeMap::new(), Kind::Named(VAULT_SETTINGS), "";
         /// The certificate that browsers see. Hostler's own clients and agents go on using that of the installation.
         tls: TlsSection = TlsSection::default(), Kind::Section(TLS_SETTINGS), "";
         /// How much is served at once.
@@ -372,6 +391,10 @@ impl ServerConfig {
         }
         self.tls.check()?;
         self.audit.check()?;
+        self.approvals.check()?;
+        self.identity.check()?;
+        self.oidc.check()?;
+        vault::check(&self.vault)?;
         self.egress.check()
     }
 
@@ -458,7 +481,10 @@ impl ServerConfig {
                 retention: self.blobs.retention.duration(),
             },
             audit: self.audit.control(),
+            approvals: self.approvals.control(&self.advertised(self.listen)),
             egress: self.egress.door(),
+            identity: self.identity.control(),
+            vaults: vault::control(&self.vault),
             agent_addresses: vec![agent_address],
             ..ControlConfig::default()
         };
@@ -538,7 +564,9 @@ fn set(table: &mut Table, settings: &[Setting], key: &str, text: &str) -> Result
             };
         }
         (Kind::Section(_), None) => return Err("it is a section; name a key of it".to_owned()),
-        (Kind::Sections(_), _) => return Err("it can only be set in the file".to_owned()),
+        (Kind::Sections(_) | Kind::Named(_), _) => {
+            return Err("it can only be set in the file".to_owned());
+        }
         (_, Some(_)) => return Err("there is no such setting".to_owned()),
         (Kind::Text, None) => Value::String(text.to_owned()),
         (Kind::Number, None) => Value::Integer(text.parse().map_err(|_| "it is not a number")?),

@@ -5,6 +5,7 @@
 
 pub mod config;
 pub mod metrics;
+mod refusals;
 
 mod operator_tls;
 pub mod tls;

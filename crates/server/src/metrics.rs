@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hostler_base::reconcile::{Observer, PassOutcome};
-use hostler_model::{Desired, LoginOutcome, NodeState, Phase, TaskStateKind};
+use hostler_model::{Code, Desired, LoginOutcome, NodeState, Phase, TaskStateKind};
 use http::{Method, StatusCode};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -46,12 +46,19 @@ macro_rules! catalogue {
 }
 
 catalogue! {
+    APPROVALS = "hostler_approvals_total" counter ["outcome"] "Requests for approvals that were approved, denied, used or expired on this server, and glass that was broken.";
+    APPROVALS_WAITING = "hostler_approvals_waiting" gauge [] "Requests for approvals that wait for a decision.";
     AUDIT_SINK_LAG = "hostler_audit_sink_lag" gauge ["sink"] "Audit entries that wait to be delivered to a configured sink.";
+    AUTHORITY_EXPIRES = "hostler_authority_expires_seconds" gauge [] "Time until the certificate authority expires.";
+    AUTHORITY_WAITING = "hostler_authority_waiting_nodes" gauge [] "Nodes without a certificate of the authority that takes the place of another.";
     BUILD = "hostler_build_info" info ["version"] "The version that is running.";
+    CONNECTIONS_REFUSED = "hostler_connections_refused_total" counter ["listener", "reason"] "Connections and peers that this process refused below the API, by why.";
     EGRESS = "hostler_egress_calls_total" counter ["outcome"] "Calls this server made to the outside, by how they ended.";
     EVENTS_HEAD = "hostler_events_head" gauge [] "Sequence number of the newest event.";
+    HTTP_REFUSED = "hostler_http_refused_total" counter ["code"] "Requests that were refused or failed, by the code of the problem.";
     HTTP_DURATION = "hostler_http_request_duration_seconds" histogram ["endpoint"] "Time until a request's answer began.";
     HTTP_REQUESTS = "hostler_http_requests_total" counter ["endpoint", "method", "status"] "Requests, by endpoint and class of status.";
+    IDENTITY_TOKENS = "hostler_identity_tokens_total" counter ["outcome"] "Tokens of what runs: given to nodes, taken by the API, or refused by it.";
     LOGINS = "hostler_logins_total" counter ["outcome"] "Passwords and codes that somebody gave, by what came of it.";
     NODE_IMAGES = "hostler_node_images_tidied_total" counter ["outcome"] "Versions of images that agents removed from their nodes by themselves, or could not, as told to this server.";
     NODES = "hostler_nodes" gauge ["state"] "Nodes, by state.";
@@ -61,7 +68,7 @@ catalogue! {
     PROCESS_MEMORY = "hostler_process_resident_memory_bytes" gauge [] "Memory this process occupies.";
     RECONCILER_DURATION = "hostler_reconciler_duration_seconds" histogram ["reconciler"] "Length of reconciler passes.";
     RECONCILER_PASSES = "hostler_reconciler_passes_total" counter ["reconciler", "outcome"] "Reconciler passes, by how they ended.";
-    SECRETS = "hostler_secrets_total" counter ["outcome"] "Values of secrets that were read, given to nodes for a run, or could not be opened.";
+    SECRETS = "hostler_secrets_total" counter ["outcome"] "Values of secrets that were read, given to nodes for a run, could not be opened, were had from a vault (followed), or could not be (lost).";
     SESSIONS = "hostler_sessions" gauge [] "Agents connected to this server.";
     STORE_ATTEMPTS = "hostler_store_attempts_total" counter ["transaction"] "Times a transaction was run.";
     STORE_COMMITS = "hostler_store_commits_total" counter [] "Commits that reached the database.";
@@ -98,6 +105,11 @@ struct RequestLabels {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CodeLabel {
+    code: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct EndpointLabel {
     endpoint: &'static str,
 }
@@ -116,6 +128,12 @@ struct PassLabels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OutcomeLabel {
     outcome: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RefusalLabels {
+    listener: &'static str,
+    reason: &'static str,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -148,9 +166,15 @@ struct TransactionLabel {
 pub struct HttpMetrics {
     requests: Family<RequestLabels, Counter>,
     duration: Family<EndpointLabel, Histogram>,
+    refused: Family<CodeLabel, Counter>,
 }
 
 impl HttpMetrics {
+    /// Counts what was answered with a problem.
+    pub(crate) fn refused(&self, code: Code) {
+        self.refused.get_or_create(&CodeLabel { code: code.label() }).inc();
+    }
+
     pub(crate) fn record(
         &self,
         endpoint: &'static str,
@@ -211,9 +235,13 @@ pub struct Sample {
     pub images_tidied: (u64, u64),
     pub logins: Vec<(LoginOutcome, u64)>,
     pub secrets: hostler_control::SecretCounts,
+    pub approvals: hostler_control::ApprovalCounts,
+    pub identities: hostler_control::IdentityCounts,
     /// Every configured sink of audit entries, with how many it has not been told of.
     pub audit_sinks: Vec<(String, u64)>,
     pub egress: hostler_egress::Counts,
+    /// Seconds until the authority expires, and nodes that have to renew before another is dropped.
+    pub authority: (u64, u64),
 }
 
 /// All metrics of a server; cheap to clone.
@@ -232,8 +260,14 @@ struct Inner {
     node_images: Family<OutcomeLabel, Counter>,
     logins: Family<OutcomeLabel, Counter>,
     secrets: Family<OutcomeLabel, Counter>,
+    approvals: Family<OutcomeLabel, Counter>,
+    approvals_waiting: Gauge,
+    identities: Family<OutcomeLabel, Counter>,
     audit_sink_lag: Family<SinkLabel, Gauge>,
+    authority_expires: Gauge,
+    authority_waiting: Gauge,
     egress: Family<OutcomeLabel, Counter>,
+    refused: Family<RefusalLabels, Counter>,
     nodes: Family<StateLabel, Gauge>,
     tasks: Family<StateLabel, Gauge>,
     workloads: Family<DesiredLabel, Gauge>,
@@ -258,7 +292,11 @@ impl Metrics {
                 HTTP_DURATION,
                 Family::new_with_constructor(durations as fn() -> Histogram),
             ),
+            refused: add(&mut registry, HTTP_REFUSED, Family::default()),
         };
+        for code in Code::ALL {
+            http.refused.get_or_create(&CodeLabel { code: code.label() }).inc_by(0);
+        }
         let inner = Inner {
             http,
             passes: add(&mut registry, RECONCILER_PASSES, Family::default()),
@@ -274,8 +312,14 @@ impl Metrics {
             node_images: add(&mut registry, NODE_IMAGES, Family::default()),
             logins: add(&mut registry, LOGINS, Family::default()),
             secrets: add(&mut registry, SECRETS, Family::default()),
+            approvals: add(&mut registry, APPROVALS, Family::default()),
+            approvals_waiting: add(&mut registry, APPROVALS_WAITING, Gauge::default()),
+            identities: add(&mut registry, IDENTITY_TOKENS, Family::default()),
             audit_sink_lag: add(&mut registry, AUDIT_SINK_LAG, Family::default()),
+            authority_expires: add(&mut registry, AUTHORITY_EXPIRES, Gauge::default()),
+            authority_waiting: add(&mut registry, AUTHORITY_WAITING, Gauge::default()),
             egress: add(&mut registry, EGRESS, Family::default()),
+            refused: add(&mut registry, CONNECTIONS_REFUSED, Family::default()),
             nodes: add(&mut registry, NODES, Family::default()),
             tasks: add(&mut registry, TASKS, Family::default()),
             workloads: add(&mut registry, WORKLOADS, Family::default()),
@@ -356,18 +400,44 @@ impl Metrics {
             ("read", secrets.read),
             ("delivered", secrets.delivered),
             ("unopened", secrets.unopened),
+            ("followed", secrets.followed),
+            ("lost", secrets.lost),
         ] {
             let label = OutcomeLabel { outcome };
             inner.secrets.get_or_create(&label).inner().store(count, Ordering::Relaxed);
+        }
+        let approvals = sample.approvals;
+        for (outcome, count) in [
+            ("approved", approvals.approved),
+            ("denied", approvals.denied),
+            ("expired", approvals.expired),
+            ("used", approvals.used),
+            ("break-glass", approvals.broken),
+        ] {
+            let label = OutcomeLabel { outcome };
+            inner.approvals.get_or_create(&label).inner().store(count, Ordering::Relaxed);
+        }
+        inner.approvals_waiting.set(i64::try_from(approvals.waiting).unwrap_or(i64::MAX));
+        let hostler_control::IdentityCounts { issued, taken, refused } = sample.identities;
+        for (outcome, count) in [("issued", issued), ("taken", taken), ("refused", refused)] {
+            let label = OutcomeLabel { outcome };
+            inner.identities.get_or_create(&label).inner().store(count, Ordering::Relaxed);
         }
         for (sink, lag) in &sample.audit_sinks {
             let label = SinkLabel { sink: sink.clone() };
             inner.audit_sink_lag.get_or_create(&label).set(signed(*lag));
         }
+        let (expires, waiting) = sample.authority;
+        inner.authority_expires.set(signed(expires));
+        inner.authority_waiting.set(signed(waiting));
         let hostler_egress::Counts { answered, refused, failed } = sample.egress;
         for (outcome, count) in [("answered", answered), ("refused", refused), ("failed", failed)] {
             let label = OutcomeLabel { outcome };
             inner.egress.get_or_create(&label).inner().store(count, Ordering::Relaxed);
+        }
+        for (listener, reason, count) in crate::refusals::counts() {
+            let label = RefusalLabels { listener: listener.label(), reason: reason.label() };
+            inner.refused.get_or_create(&label).inner().store(count, Ordering::Relaxed);
         }
         for state in NodeState::ALL {
             let label = StateLabel { state: state.label() };
@@ -465,6 +535,7 @@ mod tests {
     fn scraped() -> String {
         let metrics = Metrics::new("1.2.3");
         metrics.http().record("node_list", &Method::GET, StatusCode::OK, Duration::from_millis(3));
+        metrics.http().refused(Code::Forbidden);
         metrics.reconciler_observer()("placement", PassOutcome::Error, Duration::from_millis(1));
         metrics.render(&Sample {
             transactions: vec![TransactionSample {
@@ -476,7 +547,19 @@ mod tests {
             nodes: vec![(NodeState::Online, 3)],
             images_tidied: (7, 2),
             logins: vec![(LoginOutcome::Wrong, 4)],
-            secrets: hostler_control::SecretCounts { read: 5, delivered: 6, unopened: 1 },
+            secrets: hostler_control::SecretCounts {
+                read: 5,
+                delivered: 6,
+                unopened: 1,
+                followed: 2,
+                lost: 3,
+            },
+            approvals: hostler_control::ApprovalCounts {
+                waiting: 3,
+                denied: 2,
+                ..Default::default()
+            },
+            identities: hostler_control::IdentityCounts { issued: 8, taken: 9, refused: 3 },
             audit_sinks: vec![("siem".to_owned(), 12)],
             egress: hostler_egress::Counts { answered: 5, refused: 1, failed: 0 },
             ..Sample::default()
@@ -518,12 +601,17 @@ mod tests {
         let text = scraped();
         for line in [
             "hostler_http_requests_total{endpoint=\"node_list\",method=\"GET\",status=\"2xx\"} 1",
+            "hostler_http_refused_total{code=\"forbidden\"} 1",
+            "hostler_http_refused_total{code=\"malformed\"} 0",
             "hostler_store_attempts_total{transaction=\"task_create\"} 4",
             "hostler_nodes{state=\"online\"} 3",
             "hostler_node_images_tidied_total{outcome=\"removed\"} 7",
             "hostler_node_images_tidied_total{outcome=\"failed\"} 2",
             "hostler_secrets_total{outcome=\"delivered\"} 6",
+            "hostler_identity_tokens_total{outcome=\"refused\"} 3",
             "hostler_nodes{state=\"stale\"} 0",
+            "hostler_approvals_total{outcome=\"denied\"} 2",
+            "hostler_approvals_waiting 3",
             "hostler_logins_total{outcome=\"wrong\"} 4",
             "hostler_logins_total{outcome=\"ok\"} 0",
             "hostler_audit_sink_lag{sink=\"siem\"} 12",

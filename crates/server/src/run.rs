@@ -17,7 +17,7 @@ use hostler_base::{Clock, Ids};
 use hostler_control::{Boot, BootError, Control};
 use hostler_store::{OpenOptions, Store};
 use hostler_trust::certificate::Identity;
-use hostler_trust::{Fingerprint, SecretToken};
+use hostler_trust::{AuthorityBundle, Fingerprint, SecretToken};
 use tokio::net::TcpListener;
 
 use crate::config::{ConfigError, ServerConfig};
@@ -117,24 +117,27 @@ pub async fn start(
     let (agent_listener, agents) = listen(config.agent_listen, "--agent-listen").await?;
     let (api_address, agent_address) = (config.advertised(api), config.advertised(agents));
     let ids = Ids::system();
+    let mut control_config = config.control(agent_address.clone());
+    control_config.identity.api_address = api_address.clone();
+    control_config.oidc = config.oidc.control(&api_address);
     let boot = Boot {
         store,
         clock: clock.clone(),
         ids: ids.clone(),
-        config: config.control(agent_address.clone()),
+        config: control_config,
         master_key,
         server_name: config.server_name(),
     };
     let control = boot.run().await?;
     let metrics = Metrics::new(version);
-    let identity = identity(config, &control)?;
+    let identities = Identities::issue(config, &control)?;
     let files = config.tls.files();
     let shown = files.as_ref().map(|files| files.read()).transpose()?;
-    let faces = Arc::new(PublicFaces::new(identity.clone(), shown.clone())?);
-    let mutual = ServerTls::of(mutual_config(&control, &identity)?);
+    let faces = Arc::new(PublicFaces::new(identities.all.clone(), shown.clone())?);
+    let mutual = ServerTls::of(identities.mutual()?);
     let sessions = shutdown.tasks(Phase::Sessions);
-    let peers =
-        Arc::new(Peers::new(control.authority().certificate().clone(), identity, sessions.clone()));
+    let familiar = identities.familiar()?;
+    let peers = Arc::new(Peers::new(identities.trusted, familiar, sessions.clone()));
     control.set_peers(Arc::clone(&peers) as Arc<dyn hostler_control::PeerLinks>);
     let listeners = shutdown.tasks(Phase::Listeners);
     let app = App::new(AppParts {
@@ -227,29 +230,39 @@ fn with_hsts(router: axum::Router, config: &ServerConfig) -> axum::Router {
     }
 }
 
-fn identity(config: &ServerConfig, control: &Control) -> Result<Identity, StartError> {
-    let names = config.certificate_names();
-    let ttl = control.config().server_certificate_ttl;
-    let (_, identity) = control.authority().issue_server(
-        control.server_id(),
-        &names,
-        control.clock().now(),
-        ttl,
-    )?;
-    Ok(identity)
+/// A certificate of this server from each authority that is trusted.
+struct Identities {
+    trusted: AuthorityBundle,
+    /// The one for whoever does not say which authority it knows comes first.
+    all: Vec<Identity>,
 }
 
-fn mutual_config(
-    control: &Control,
-    identity: &Identity,
-) -> Result<rustls::ServerConfig, StartError> {
-    let mut config =
-        hostler_trust::tls::server_mutual(identity, control.authority().certificate())?;
-    config.alpn_protocols = vec![b"h2".to_vec()];
-    Ok(config)
+impl Identities {
+    fn issue(config: &ServerConfig, control: &Control) -> Result<Identities, StartError> {
+        let names = config.certificate_names();
+        let ttl = control.config().server_certificate_ttl;
+        let (set, now) = (control.authorities(), control.clock().now());
+        let mut all = Vec::new();
+        for authority in set.serving() {
+            all.push(authority.issue_server(control.server_id(), &names, now, ttl)?.1);
+        }
+        Ok(Identities { trusted: set.trusted(), all })
+    }
+
+    /// What every server and client knows for certain.
+    fn familiar(&self) -> Result<Identity, StartError> {
+        let none = hostler_trust::authority::Error::Expired;
+        self.all.first().cloned().ok_or(StartError::Certificate(none))
+    }
+
+    fn mutual(&self) -> Result<rustls::ServerConfig, StartError> {
+        let mut config = hostler_trust::tls::server_mutual_faces(&self.all, &self.trusted)?;
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Ok(config)
+    }
 }
 
-/// Replaces the server's certificate well before it expires.
+/// Replaces the server's certificates well before they expire, and when the authorities change.
 struct Renewal {
     config: ServerConfig,
     control: Control,
@@ -261,8 +274,12 @@ struct Renewal {
 impl Renewal {
     async fn run(self, clock: Clock) {
         let every = self.control.config().server_certificate_ttl / 2;
+        let mut authorities = self.control.authorities_watch();
         loop {
-            clock.sleep(every).await;
+            tokio::select! {
+                () = clock.sleep(every) => {}
+                Ok(()) = authorities.changed() => {}
+            }
             match self.renew() {
                 Ok(()) => tracing::info!("server certificate renewed"),
                 Err(error) => {
@@ -273,10 +290,11 @@ impl Renewal {
     }
 
     fn renew(&self) -> Result<(), StartError> {
-        let identity = identity(&self.config, &self.control)?;
-        self.faces.replace_ours(identity.clone())?;
-        self.mutual.replace(mutual_config(&self.control, &identity)?);
-        self.peers.replace_identity(identity);
+        let identities = Identities::issue(&self.config, &self.control)?;
+        let familiar = identities.familiar()?;
+        self.mutual.replace(identities.mutual()?);
+        self.faces.replace_ours(identities.all)?;
+        self.peers.replace(identities.trusted, familiar);
         Ok(())
     }
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use hostler_trust::certificate::Identity;
-use hostler_trust::tls::{Error, server_public_showing};
+use hostler_trust::tls::{Error, server_public_faces};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
@@ -21,7 +21,7 @@ pub struct ServerTls(Arc<RwLock<Arc<ServerConfig>>>);
 impl ServerTls {
     /// For browsers and clients, who authenticate above TLS.
     pub fn public(identity: &Identity) -> Result<ServerTls, Error> {
-        Ok(ServerTls::of(public_config(identity, None)?))
+        Ok(ServerTls::of(public_config(std::slice::from_ref(identity), None)?))
     }
 
     /// Any configuration, for other listeners that swap theirs as well.
@@ -31,7 +31,7 @@ impl ServerTls {
 
     /// Uses another certificate from the next handshake on.
     pub fn replace_public(&self, identity: &Identity) -> Result<(), Error> {
-        self.replace(public_config(identity, None)?);
+        self.replace(public_config(std::slice::from_ref(identity), None)?);
         Ok(())
     }
 
@@ -62,12 +62,13 @@ pub struct PublicFaces {
 
 #[derive(Clone, Debug)]
 struct Faces {
-    ours: Identity,
+    ours: Vec<Identity>,
     shown: Option<Identity>,
 }
 
 impl PublicFaces {
-    pub fn new(ours: Identity, shown: Option<Identity>) -> Result<PublicFaces, Error> {
+    /// `ours` in the order of [`server_public_faces`].
+    pub fn new(ours: Vec<Identity>, shown: Option<Identity>) -> Result<PublicFaces, Error> {
         let tls = ServerTls::of(public_config(&ours, shown.as_ref())?);
         Ok(PublicFaces { tls, faces: Mutex::new(Faces { ours, shown }) })
     }
@@ -76,8 +77,8 @@ impl PublicFaces {
         self.tls.clone()
     }
 
-    /// Uses another certificate of the installation from the next handshake on.
-    pub fn replace_ours(&self, ours: Identity) -> Result<(), Error> {
+    /// Uses other certificates of the installation from the next handshake on.
+    pub fn replace_ours(&self, ours: Vec<Identity>) -> Result<(), Error> {
         self.change(|faces| Faces { ours, ..faces })
     }
 
@@ -96,8 +97,8 @@ impl PublicFaces {
     }
 }
 
-fn public_config(ours: &Identity, shown: Option<&Identity>) -> Result<ServerConfig, Error> {
-    let mut config = server_public_showing(ours, shown)?;
+fn public_config(ours: &[Identity], shown: Option<&Identity>) -> Result<ServerConfig, Error> {
+    let mut config = server_public_faces(ours, shown)?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }

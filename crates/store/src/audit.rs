@@ -28,7 +28,7 @@ macro_rules! columns {
 pub struct AuditFilter<'a> {
     /// Name of who acted.
     pub actor: Option<&'a str>,
-    /// As `noun.verb`.
+    /// As `noun.verb`; with `*` or `.` at its end, all that begin so.
     pub action: Option<&'a str>,
     pub object_kind: Option<ObjectKind>,
     /// Id or name of the object.
@@ -104,6 +104,20 @@ fn broken(chain: &AuditChain, problem: String) -> AuditVerdict {
     }
 }
 
+/// Which actions are meant: one, or from one up to another that is not meant any more.
+enum Actions<'a> {
+    One(&'a str),
+    Between(&'a str, String),
+}
+
+fn actions(given: &str) -> Actions<'_> {
+    match given.strip_suffix('*') {
+        Some(begin) => Actions::Between(begin, format!("{begin}{}", char::MAX)),
+        None if given.ends_with('.') => Actions::Between(given, format!("{given}{}", char::MAX)),
+        None => Actions::One(given),
+    }
+}
+
 /// What `LIKE` takes as it is, in the small letters that the database's `LOWER` makes.
 fn pattern(text: &str, dialect: Dialect) -> String {
     let small = match dialect {
@@ -139,7 +153,6 @@ impl Conn {
         };
         let mut select = Select::new(concat!("SELECT ", columns!(), " FROM audit_entry"))
             .and_some("actor_name =", filter.actor)
-            .and_some("action =", filter.action)
             .and_some("object_kind =", filter.object_kind.map(ObjectKind::label))
             .and_some("project_id =", filter.project)
             .and_some("source =", filter.source)
@@ -148,6 +161,13 @@ impl Conn {
             .and_some("sequence >=", first)
             .and_some("sequence >", oldest_looked)
             .and_some("sequence <", before);
+        select = match filter.action.map(actions) {
+            None => select,
+            Some(Actions::One(action)) => select.and_value("action =", action),
+            Some(Actions::Between(first, end)) => {
+                select.and_value("action >=", first).and_value("action <", end.as_str())
+            }
+        };
         if let Some(object) = filter.object {
             select = select.and_either("object_id =", "object_name =", object);
         }

@@ -67,7 +67,7 @@ fn cursor(blob: &Blob) -> String {
     format!("{}.{}", blob.time_created.micros(), blob.digest)
 }
 
-fn parse_cursor(text: &str) -> Option<(i64, Digest)> {
+pub(crate) fn parse_cursor(text: &str) -> Option<(i64, Digest)> {
     let (micros, digest) = text.split_once('.')?;
     Some((micros.parse().ok()?, digest.parse().ok()?))
 }

@@ -1,6 +1,8 @@
 //! How nodes come to be trusted: single-use join tokens, and the certificates issued for them.
 
-use hostler_model::{JoinToken, JoinTokenId, Limit, NodeCertificate, NodeId, Page, Timestamp};
+use hostler_model::{
+    JoinToken, JoinTokenId, Limit, Name, NodeCertificate, NodeId, NodeState, Page, Timestamp,
+};
 
 use crate::select::Select;
 use crate::value::{Row, Value, params};
@@ -61,7 +63,7 @@ impl Conn {
     ) -> Result<Option<NodeCertificate>, Error> {
         let row = self
             .query_one(
-                "SELECT serial, node_id, time_created, time_expires, time_revoked FROM node_certificate WHERE serial = $1",
+                "SELECT serial, node_id, authority, time_created, time_expires, time_presented, time_revoked FROM node_certificate WHERE serial = $1",
                 params![serial],
             )
             .await?;
@@ -70,10 +72,33 @@ impl Conn {
         Ok(Some(NodeCertificate {
             serial: columns.text()?,
             node_id: columns.parse()?,
+            authority: columns.opt_text()?,
             time_created: columns.time()?,
             time_expires: columns.time()?,
+            time_presented: columns.opt_time()?,
             time_revoked: columns.opt_time()?,
         }))
+    }
+
+    /// The nodes that have a certificate of another authority and have not come with one of this one
+    /// since they got it, by name.
+    pub async fn nodes_of_other_authorities(
+        &mut self,
+        authority: &str,
+        now: Timestamp,
+    ) -> Result<Vec<(NodeId, Name)>, Error> {
+        let rows = self
+            .query(
+                "SELECT node.id, node.name FROM node WHERE node.state <> $3 AND EXISTS (SELECT 1 FROM node_certificate other WHERE other.node_id = node.id AND other.time_revoked IS NULL AND other.time_expires > $2 AND (other.authority IS NULL OR other.authority <> $1) AND NOT EXISTS (SELECT 1 FROM node_certificate fresh WHERE fresh.node_id = node.id AND fresh.time_revoked IS NULL AND fresh.time_expires > $2 AND fresh.authority = $1 AND fresh.time_presented >= other.time_created)) ORDER BY node.name",
+                params![authority, now, NodeState::Removed.label()],
+            )
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let mut columns = row.columns("node");
+                Ok((columns.parse()?, columns.parse()?))
+            })
+            .collect()
     }
 }
 
@@ -139,14 +164,30 @@ impl Tx<'_> {
         certificate: &NodeCertificate,
     ) -> Result<(), Error> {
         self.execute(
-            "INSERT INTO node_certificate (serial, node_id, time_created, time_expires, time_revoked) VALUES ($1, $2, $3, $4, $5)",
+            "INSERT INTO node_certificate (serial, node_id, authority, time_created, time_expires, time_presented, time_revoked) VALUES ($1, $2, $3, $4, $5, $6, $7)",
             params![
                 &certificate.serial,
                 certificate.node_id,
+                certificate.authority.as_deref(),
                 certificate.time_created,
                 certificate.time_expires,
+                certificate.time_presented,
                 certificate.time_revoked
             ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// The node came with this certificate.
+    pub async fn node_certificate_presented(
+        &mut self,
+        serial: &str,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        self.execute(
+            "UPDATE node_certificate SET time_presented = $2 WHERE serial = $1 AND time_presented IS NULL",
+            params![serial, now],
         )
         .await?;
         Ok(())

@@ -24,6 +24,7 @@ mod dump;
 mod migrate;
 
 mod account;
+mod approval;
 mod audit;
 mod audit_anchor;
 mod audit_sink;
@@ -36,6 +37,7 @@ mod image;
 mod invitation;
 mod join;
 mod lease;
+mod log_share;
 mod login_tally;
 mod node;
 mod node_lease;
@@ -43,6 +45,7 @@ mod operation;
 mod placement;
 mod principal;
 mod project;
+mod project_usage;
 mod role;
 mod run;
 mod run_output;
@@ -56,11 +59,16 @@ mod setting;
 mod task_after;
 mod task_array;
 mod token;
+mod user_identity;
 mod web_session;
 mod workload;
 mod workload_queue;
 
+#[doc(hidden)]
+pub mod fuzz;
+
 pub use account::{Account, Used};
+pub use approval::ApprovalFilter;
 pub use audit::AuditFilter;
 pub use blob::{BlobGrant, Committed};
 pub use chunk::{Chunk, ChunkTotals};

@@ -48,6 +48,10 @@ const KNOWN: &[Version] = &[
     version!(7, "0007-people", ["up1.sql"]),
     version!(8, "0008-secrets", ["up1.sql"]),
     version!(9, "0009-audit", ["up1.sql", "up2.sql"]),
+    version!(10, "0010-ca", ["up1.sql"]),
+    version!(11, "0011-approvals", ["up1.sql"]),
+    version!(12, "0012-identity", ["up1.sql"]),
+    version!(13, "0013-limits", ["up1.sql", "up2.sql"]),
 ];
 
 /// BIGINT has integer affinity in SQLite, so this one table is spelled once.
@@ -93,9 +97,13 @@ impl Store {
         }
         self.migrate_prepare().await?;
         loop {
-            let done: bool = self.tx("migrate_step", |tx| Box::pin(tx.migrate_step())).await?;
-            if done {
-                return Ok(());
+            let before = self.read().await?.progress().await?;
+            match self.tx("migrate_step", |tx| Box::pin(tx.migrate_step())).await {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                // Another server was always first; what it did need not be done here.
+                Err(Error::Contended { .. }) if self.read().await?.progress().await? != before => {}
+                Err(error) => return Err(error),
             }
         }
     }
@@ -110,7 +118,9 @@ impl Store {
                 self.tx("migrate_prepare", |tx| Box::pin(tx.prepare_progress())).await;
             tries += 1;
             match result {
-                Err(Error::Conflict { .. } | Error::Other { .. }) if tries < 5 => {
+                Err(Error::Conflict { .. } | Error::Contended { .. } | Error::Other { .. })
+                    if tries < 5 =>
+                {
                     tracing::debug!(tries, "another server prepares the schema");
                 }
                 result => return result,
@@ -179,11 +189,15 @@ impl Tx<'_> {
         if !self.has_progress_table().await? {
             self.script(PROGRESS_TABLE.into()).await?;
         }
-        self.execute(
-            "INSERT INTO schema_version (id, version, step) VALUES ('schema', 0, 0) ON CONFLICT (id) DO NOTHING",
-            Vec::new(),
-        )
-        .await?;
+        // Whoever migrates already changes the row all the time: only looked at where it is there.
+        let known = "SELECT 1 FROM schema_version WHERE id = 'schema'";
+        if self.query_one(known, Vec::new()).await?.is_none() {
+            self.execute(
+                "INSERT INTO schema_version (id, version, step) VALUES ('schema', 0, 0) ON CONFLICT (id) DO NOTHING",
+                Vec::new(),
+            )
+            .await?;
+        }
         Ok(())
     }
 

@@ -210,9 +210,11 @@ impl Tx<'_> {
             "DELETE FROM web_session WHERE principal_id = $1",
             "DELETE FROM invitation WHERE created_by = $1",
             "DELETE FROM password_reset WHERE principal_id = $1",
+            "DELETE FROM user_identity WHERE principal_id = $1",
             "DELETE FROM recovery_code WHERE principal_id = $1",
             "DELETE FROM second_factor WHERE principal_id = $1",
             "DELETE FROM idempotency_key WHERE principal_id = $1",
+            "DELETE FROM token_maker WHERE principal_id = $1",
             "DELETE FROM principal WHERE id = $1",
         ] {
             self.execute(sql, params![id]).await?;

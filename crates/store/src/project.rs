@@ -151,6 +151,10 @@ impl Tx<'_> {
             "DELETE FROM group_binding WHERE scope = $1",
             "DELETE FROM token WHERE project_id = $1",
             "DELETE FROM invitation WHERE scope = $1",
+            "DELETE FROM approval_policy WHERE scope = $1",
+            "DELETE FROM approval_task WHERE approval_id IN (SELECT id FROM approval WHERE project_id = $1)",
+            "DELETE FROM approval WHERE project_id = $1",
+            "DELETE FROM log_share WHERE project_id = $1",
             "DELETE FROM project WHERE id = $1",
         ] {
             self.execute(sql, params![id]).await?;

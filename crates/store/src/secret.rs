@@ -14,7 +14,7 @@ use crate::{Conn, Error, Tx, Update};
 
 macro_rules! columns {
     () => {
-        "id, project_id, environment, name, source, version_current, version_last, generation, created_by, time_created, time_modified"
+        "id, project_id, environment, name, source, link, version_current, version_last, generation, created_by, time_created, time_modified"
     };
 }
 
@@ -43,6 +43,7 @@ fn decode(row: &Row) -> Result<Secret, Error> {
         environment: columns.parse()?,
         name: columns.parse()?,
         source: columns.parse()?,
+        link: columns.opt_json()?,
         version_current: columns.small()?,
         version_last: columns.small()?,
         generation: columns.generation()?,
@@ -205,7 +206,7 @@ impl Tx<'_> {
             concat!(
                 "INSERT INTO secret (",
                 columns!(),
-                ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+                ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
             ),
             params![
                 secret.id,
@@ -213,6 +214,7 @@ impl Tx<'_> {
                 &secret.environment,
                 &secret.name,
                 secret.source.label(),
+                Value::json_opt(secret.link.as_ref()),
                 secret.version_current,
                 secret.version_last,
                 secret.generation,
@@ -225,18 +227,19 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Which version is current, and which was the last.
+    /// Which version is current, and which was the last; where it is, if it is linked.
     pub async fn secret_update(&mut self, secret: &Secret) -> Result<Update, Error> {
         let expected = secret.generation;
         self.conditional(
-            "UPDATE secret SET version_current = $3, version_last = $4, generation = $5, time_modified = $6 WHERE id = $1 AND generation = $2",
+            "UPDATE secret SET version_current = $3, version_last = $4, generation = $5, time_modified = $6, link = $7 WHERE id = $1 AND generation = $2",
             params![
                 secret.id,
                 expected,
                 secret.version_current,
                 secret.version_last,
                 expected.next(),
-                secret.time_modified
+                secret.time_modified,
+                Value::json_opt(secret.link.as_ref())
             ],
             PROBE,
             secret.id,

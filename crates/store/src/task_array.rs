@@ -111,11 +111,12 @@ impl Conn {
         Ok(found)
     }
 
-    /// Arrays of which not every task is made yet, oldest first.
+    /// Arrays of which not every task is made yet, oldest first; without those that wait for an approval.
     pub async fn task_array_unmade(&mut self, limit: u32) -> Result<Vec<ArrayStanding>, Error> {
         let (sql, params) = Select::new(SELECT)
             .and("is_stopped = FALSE")
             .and("made < size")
+            .and("NOT EXISTS (SELECT 1 FROM approval WHERE approval.array_id = task_array.id AND approval.state <> 'used')")
             .first("id", u64::from(limit));
         let rows = self.query(sql, params).await?;
         rows.iter().map(decode).collect()

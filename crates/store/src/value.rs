@@ -7,9 +7,10 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use hostler_model::{
-    ArrayId, Bytes, Digest, Generation, GroupId, ImageId, InvitationId, JoinTokenId, KeyId, Name,
-    NodeId, OperationId, PlacementId, PrincipalId, ProjectId, RoleId, RunId, SecretId, ServerId,
-    Span, Timestamp, TokenId, WebSessionId, WorkloadId,
+    ApprovalId, ApprovalPolicyId, ArrayId, Bytes, Digest, Generation, GroupId, ImageId,
+    InvitationId, JoinTokenId, KeyId, Name, NodeId, OperationId, PlacementId, PrincipalId,
+    ProjectId, RoleId, RunId, SecretId, ServerId, Span, Timestamp, TokenId, WebSessionId,
+    WorkloadId,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -157,6 +158,8 @@ macro_rules! id_values {
     )+};
 }
 id_values!(
+    ApprovalId,
+    ApprovalPolicyId,
     ArrayId,
     GroupId,
     ImageId,

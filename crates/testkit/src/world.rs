@@ -154,6 +154,7 @@ pub fn caller_cx(ids: &Ids, name: &str, role: Role) -> Cx {
             source: "test".into(),
             user_agent: "test".into(),
             idempotency: None,
+            consent: None,
         },
     }
 }

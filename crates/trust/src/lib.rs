@@ -10,6 +10,7 @@
 pub mod secret;
 
 pub mod join;
+pub mod jwt;
 pub mod link;
 pub mod password;
 pub mod seal;
@@ -18,10 +19,12 @@ pub mod totp;
 pub mod keyring;
 
 pub mod authority;
+pub mod bundle;
 pub mod certificate;
 pub mod tls;
 
 pub use authority::{Authority, Issued, NodeKey};
+pub use bundle::AuthorityBundle;
 pub use certificate::{AuthorityCertificate, Fingerprint, PeerCertificate, PeerIdentity};
 pub use join::JoinTicket;
 pub use keyring::Keyring;

@@ -17,6 +17,11 @@
 //! An operator may give the API listener a certificate that browsers know. Our own clients still want
 //! the installation's, and say so: in the handshake they name the authorities they accept
 //! ([`OUR_AUTHORITIES`]), which browsers do not. One listener has both and presents what is asked for.
+//!
+//! While one authority takes the place of another, a server has a certificate of each. Our clients also
+//! name the very authorities they trust, by fingerprint; whoever names the new one is shown its
+//! certificate, and everybody else that of the old one. So nobody is cut off before the old one is
+//! dropped, and nobody has to be told first.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,6 +43,7 @@ use rustls::{
     version,
 };
 
+use crate::bundle::AuthorityBundle;
 use crate::certificate::{
     self, AuthorityCertificate, Fingerprint, Identity, PeerIdentity, peer_identity,
 };
@@ -65,6 +71,14 @@ pub enum Error {
 /// The name of every installation's authority in part: an organisation called Hostler, in DER form.
 const OUR_AUTHORITIES: &[u8] = b"\x30\x12\x31\x10\x30\x0e\x06\x03\x55\x04\x0a\x0c\x07Hostler";
 
+/// How a client names one authority among those: the same organisation, and the fingerprint.
+fn named(fingerprint: &Fingerprint) -> Vec<u8> {
+    let mut name = b"\x30\x5d\x31\x10\x30\x0e\x06\x03\x55\x04\x0a\x0c\x07Hostler".to_vec();
+    name.extend_from_slice(b"\x31\x49\x30\x47\x06\x03\x55\x04\x03\x0c\x40");
+    name.extend_from_slice(fingerprint.hex().as_bytes());
+    name
+}
+
 static TLS13_ONLY: &[&SupportedProtocolVersion] = &[&version::TLS13];
 
 /// The cryptography used everywhere.
@@ -89,16 +103,20 @@ pub fn server_public_showing(
     identity: &Identity,
     shown: Option<&Identity>,
 ) -> Result<ServerConfig, Error> {
-    let ours = certified(identity, Error::Config)?;
-    let shown = match shown {
-        Some(shown) => certified(shown, Error::Shown)?,
-        None => Arc::clone(&ours),
-    };
+    server_public_faces(std::slice::from_ref(identity), shown)
+}
+
+/// The same with a certificate of each authority that is trusted. The first is for whoever does not
+/// say which it knows, the last for whoever knows them all.
+pub fn server_public_faces(
+    ours: &[Identity],
+    shown: Option<&Identity>,
+) -> Result<ServerConfig, Error> {
     Ok(ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(TLS13_ONLY)
         .map_err(Error::Config)?
         .with_no_client_auth()
-        .with_cert_resolver(Arc::new(Faces { ours, shown })))
+        .with_cert_resolver(Arc::new(Faces::new(ours, shown)?)))
 }
 
 fn certified(
@@ -110,18 +128,50 @@ fn certified(
     CertifiedKey::from_der(chain, key, &provider()).map(Arc::new).map_err(wrong)
 }
 
-/// The installation's certificate for its own clients, another for everybody else.
+/// The installation's certificates for its own clients, another for everybody else.
 #[derive(Debug)]
 struct Faces {
-    ours: Arc<CertifiedKey>,
-    shown: Arc<CertifiedKey>,
+    ours: Vec<Face>,
+    shown: Option<Arc<CertifiedKey>>,
+}
+
+/// A certificate, and what a client calls its authority.
+#[derive(Debug)]
+struct Face {
+    authority: Vec<u8>,
+    key: Arc<CertifiedKey>,
+}
+
+impl Faces {
+    fn new(ours: &[Identity], shown: Option<&Identity>) -> Result<Faces, Error> {
+        let ours = ours
+            .iter()
+            .map(|identity| {
+                let chain = identity.chain().map_err(Error::Identity)?;
+                let authority = chain.last().map(|der| named(&Fingerprint::of(der)));
+                let key = certified(identity, Error::Config)?;
+                Ok(Face { authority: authority.unwrap_or_default(), key })
+            })
+            .collect::<Result<Vec<Face>, Error>>()?;
+        let shown = shown.map(|shown| certified(shown, Error::Shown)).transpose()?;
+        Ok(Faces { ours, shown })
+    }
+
+    /// What is presented to whoever accepts these authorities.
+    fn of(&self, wanted: &[DistinguishedName]) -> Option<Arc<CertifiedKey>> {
+        let wants = |name: &[u8]| wanted.iter().any(|one| one.as_ref() == name);
+        let first = self.ours.first();
+        let known = self.ours.iter().rfind(|face| wants(&face.authority));
+        if let Some(face) = known.or(first.filter(|_| wants(OUR_AUTHORITIES))) {
+            return Some(Arc::clone(&face.key));
+        }
+        self.shown.as_ref().or(first.map(|face| &face.key)).map(Arc::clone)
+    }
 }
 
 impl ResolvesServerCert for Faces {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        let wanted = hello.certificate_authorities().unwrap_or_default();
-        let is_ours = wanted.iter().any(|name| name.as_ref() == OUR_AUTHORITIES);
-        Some(Arc::clone(if is_ours { &self.ours } else { &self.shown }))
+        self.of(hello.certificate_authorities().unwrap_or_default())
     }
 }
 
@@ -131,19 +181,24 @@ pub fn server_mutual(
     identity: &Identity,
     authority: &AuthorityCertificate,
 ) -> Result<ServerConfig, Error> {
+    server_mutual_faces(std::slice::from_ref(identity), &authority.clone().into())
+}
+
+/// The same with a certificate of each authority, and clients of any of them; the order is that of
+/// [`server_public_faces`].
+pub fn server_mutual_faces(
+    ours: &[Identity],
+    trusted: &AuthorityBundle,
+) -> Result<ServerConfig, Error> {
     let clients =
-        WebPkiClientVerifier::builder_with_provider(Arc::new(roots(authority)?), provider())
+        WebPkiClientVerifier::builder_with_provider(Arc::new(roots(trusted.all())?), provider())
             .build()
             .map_err(Error::ClientVerifier)?;
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(TLS13_ONLY)
         .map_err(Error::Config)?
         .with_client_cert_verifier(clients)
-        .with_single_cert(
-            identity.chain().map_err(Error::Identity)?,
-            identity.key().map_err(Error::Identity)?,
-        )
-        .map_err(Error::Config)?;
+        .with_cert_resolver(Arc::new(Faces::new(ours, None)?));
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     Ok(config)
@@ -154,23 +209,40 @@ pub fn client(
     authority: &AuthorityCertificate,
     identity: Option<&Identity>,
 ) -> Result<ClientConfig, Error> {
-    let trust = Trust::Authority(roots(authority)?);
-    client_config(ServerRole::new(trust, Captured::default()), identity)
+    client_of(&authority.clone().into(), identity)
+}
+
+/// The same for those that have pinned several, of which one takes the place of another.
+pub fn client_of(
+    trusted: &AuthorityBundle,
+    identity: Option<&Identity>,
+) -> Result<ClientConfig, Error> {
+    let known: Vec<_> = trusted.all().iter().map(AuthorityCertificate::fingerprint).collect();
+    let trust = Trust::Authority(roots(trusted.all())?);
+    client_config(ServerRole::new(trust, &known, Captured::default()), identity)
 }
 
 /// For a machine that joins: it knows the fingerprint of the authority from its ticket, and learns
 /// the authority's certificate, for pinning, from the handshake.
 pub fn client_by_fingerprint(fingerprint: Fingerprint) -> Result<(ClientConfig, Captured), Error> {
     let captured = Captured::default();
-    let verifier = ServerRole::new(Trust::Fingerprint(fingerprint), captured.clone());
+    let verifier =
+        ServerRole::new(Trust::Fingerprint(fingerprint), &[fingerprint], captured.clone());
     Ok((client_config(verifier, None)?, captured))
 }
 
 /// Accepts any certificate and remembers it, so that a person can be asked whether to trust the
 /// authority. Send no secret over such a connection.
 pub fn first_contact() -> Result<(ClientConfig, Captured), Error> {
+    first_contact_wanting(None)
+}
+
+/// The same, asking for the certificate of one authority should the server have several.
+pub fn first_contact_wanting(
+    wanted: Option<Fingerprint>,
+) -> Result<(ClientConfig, Captured), Error> {
     let captured = Captured::default();
-    let verifier = ServerRole::new(Trust::Anyone, captured.clone());
+    let verifier = ServerRole::new(Trust::Anyone, wanted.as_slice(), captured.clone());
     Ok((client_config(verifier, None)?, captured))
 }
 
@@ -193,9 +265,11 @@ fn client_config(verifier: ServerRole, identity: Option<&Identity>) -> Result<Cl
     Ok(config)
 }
 
-fn roots(authority: &AuthorityCertificate) -> Result<RootCertStore, Error> {
+fn roots(authorities: &[AuthorityCertificate]) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
-    roots.add(authority.der().clone()).map_err(Error::Authority)?;
+    for authority in authorities {
+        roots.add(authority.der().clone()).map_err(Error::Authority)?;
+    }
     Ok(roots)
 }
 
@@ -218,7 +292,8 @@ impl Captured {
             .find_map(|der| AuthorityCertificate::from_der(der).ok())
             .ok_or(Error::NoAuthority)?;
         let now = UnixTime::since_unix_epoch(now.since(hostler_model::Timestamp::EPOCH));
-        verify_server(leaf, &roots(&authority)?, now).map_err(Error::NotIssued)?;
+        verify_server(leaf, &roots(std::slice::from_ref(&authority))?, now)
+            .map_err(Error::NotIssued)?;
         Ok(authority)
     }
 
@@ -241,16 +316,18 @@ struct ServerRole {
     captured: Captured,
     algorithms: WebPkiSupportedAlgorithms,
     /// Asks a server for the installation's certificate, should it have another.
-    wanted: [DistinguishedName; 1],
+    wanted: Vec<DistinguishedName>,
 }
 
 impl ServerRole {
-    fn new(trust: Trust, captured: Captured) -> ServerRole {
+    fn new(trust: Trust, known: &[Fingerprint], captured: Captured) -> ServerRole {
+        let ours = DistinguishedName::from(OUR_AUTHORITIES.to_vec());
+        let known = known.iter().map(|fingerprint| DistinguishedName::from(named(fingerprint)));
         ServerRole {
             trust,
             captured,
             algorithms: ring::default_provider().signature_verification_algorithms,
-            wanted: [DistinguishedName::from(OUR_AUTHORITIES.to_vec())],
+            wanted: std::iter::once(ours).chain(known).collect(),
         }
     }
 }

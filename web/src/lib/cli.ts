@@ -83,6 +83,15 @@ export function imageVerb(verb: "sync" | "rm", image: { name: string; version: n
   return verb === "sync" ? `hostler image sync ${name} --all` : `hostler image rm ${name}`;
 }
 
+export function approvalVerb(
+  verb: "approve" | "deny" | "withdraw" | "show",
+  id: string,
+  reason = "",
+): string {
+  const said = reason === "" ? [] : ["--reason", reason];
+  return quoteCommand(["hostler", "approval", verb, id, ...said]);
+}
+
 export function blobVerb(verb: "show" | "rm", digest: string, project: string): string {
   return quoteCommand(scoped(["hostler", "blob", verb, digest], project));
 }

@@ -5,6 +5,7 @@ import type { Route } from "./route";
 export const PAGES = {
   tasks: () => import("../pages/Tasks.svelte"),
   arrays: () => import("../pages/Arrays.svelte"),
+  approvals: () => import("../pages/Approvals.svelte"),
   queue: () => import("../pages/Queue.svelte"),
   workloads: () => import("../pages/Workloads.svelte"),
   nodes: () => import("../pages/Nodes.svelte"),
@@ -12,6 +13,11 @@ export const PAGES = {
   images: () => import("../pages/Images.svelte"),
   accounts: () => import("../pages/Accounts.svelte"),
   start: () => import("../pages/Start.svelte"),
+  people: () => import("../pages/People.svelte"),
+  roles: () => import("../pages/Roles.svelte"),
+  secrets: () => import("../pages/Secrets.svelte"),
+  audit: () => import("../pages/Audit.svelte"),
+  me: () => import("../pages/Me.svelte"),
 } satisfies Record<Route["page"], () => Promise<unknown>>;
 
 /** Fetches a page that somebody is about to open; where that fails, opening it says so. */

@@ -7,11 +7,15 @@ test("what is held stands against its quota, where there is one", () => {
   const held = quotasOf({
     project: "lab",
     weight: 1,
-    quota: { cores: 8, memory: 2 ** 34, gpus: null },
+    quota: { cores: 8, memory: 2 ** 34, gpus: null, workloads: 20, blobs: 2 ** 31, logs: 2 ** 32 },
     counts: { pending: 5, running: 2 },
     cores: 2.5,
     memory: 2 ** 30,
     gpus: 0.5,
+    workloads: 3,
+    secrets: 4,
+    blobs: 2 ** 30,
+    logs: 2 ** 31,
     next: [],
   });
   expect(
@@ -21,6 +25,10 @@ test("what is held stands against its quota, where there is one", () => {
     ["Memory", "1 GiB", "16 GiB"],
     ["GPUs", "0.5", undefined],
     ["Tasks", "7", undefined],
+    ["Workloads", "3", "20"],
+    ["Secrets", "4", undefined],
+    ["Blobs", "1 GiB", "2 GiB"],
+    ["Logs", "2 GiB", "4 GiB"],
   ]);
 });
 

@@ -13,7 +13,8 @@ export interface Held {
 
 const plain = (amount: number): string => amount.toLocaleString("en", { maximumFractionDigits: 2 });
 
-export function quotasOf({ quota, cores, memory, gpus, counts }: QueueProject): Held[] {
+export function quotasOf(project: QueueProject): Held[] {
+  const { quota, cores, memory, gpus, counts, workloads, secrets, blobs, logs } = project;
   const limit = (amount: number | string | null | undefined): number | undefined =>
     amount === null || amount === undefined ? undefined : Number(amount);
   const tasks = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -22,6 +23,10 @@ export function quotasOf({ quota, cores, memory, gpus, counts }: QueueProject): 
     { word: "Memory", held: Number(memory), limit: limit(quota.memory), format: bytes },
     { word: "GPUs", held: gpus, limit: limit(quota.gpus), format: plain },
     { word: "Tasks", held: tasks, limit: limit(quota.tasks), format: plain },
+    { word: "Workloads", held: workloads ?? 0, limit: limit(quota.workloads), format: plain },
+    { word: "Secrets", held: secrets ?? 0, limit: limit(quota.secrets), format: plain },
+    { word: "Blobs", held: Number(blobs ?? 0), limit: limit(quota.blobs), format: bytes },
+    { word: "Logs", held: Number(logs ?? 0), limit: limit(quota.logs), format: bytes },
   ];
 }
 

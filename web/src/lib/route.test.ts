@@ -11,6 +11,8 @@ test.each<Route>([
   { page: "arrays", project: "a b", array: "sweep" },
   { page: "files", project: "default" },
   { page: "files", project: "a b", blob: "6f0c", kind: "output" },
+  { page: "approvals" },
+  { page: "approvals", approval: "0192f3c4-0000-7000-8000-000000000000" },
   { page: "queue" },
   { page: "images" },
   { page: "accounts" },
@@ -21,6 +23,15 @@ test.each<Route>([
   { page: "nodes" },
   { page: "nodes", node: "stall-1" },
   { page: "start" },
+  { page: "people", project: "default" },
+  { page: "people", project: "a b", tab: "invitations", user: "ada" },
+  { page: "roles", of: "roles" },
+  { page: "roles", of: "groups", name: "ops" },
+  { page: "secrets", project: "default" },
+  { page: "secrets", project: "a b", secret: "prod/db" },
+  { page: "audit" },
+  { page: "audit", actor: "ada", kind: "join-token", since: "2026-01-31T12:00:00.000Z" },
+  { page: "me" },
 ])("%o survives the address", (route) => {
   expect(parseRoute(formatRoute(route))).toEqual(route);
 });
@@ -36,6 +47,8 @@ test("what is not a route is none", () => {
   expect(parseRoute("#/projects/p/files?kind=image")).toEqual({ page: "files", project: "p" });
   expect(parseRoute("#/accounts?from=yesterday&project=")).toEqual({ page: "accounts" });
   expect(parseRoute("#/projects/p/tasks?state=nonsense")).toEqual({ page: "tasks", project: "p" });
+  expect(parseRoute("#/projects/p/people?tab=x")).toEqual({ page: "people", project: "p" });
+  expect(parseRoute("#/audit?kind=horse&actor=")).toEqual({ page: "audit" });
 });
 
 test("the one-time code", () => {

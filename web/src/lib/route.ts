@@ -1,6 +1,7 @@
 // Addresses inside the dashboard. They live in the fragment, so that any path of the server can be
 // its own; everything worth sharing (project, task, array, workload, filter) is in them.
 
+import { type AccessRoute, formatAccess, parseAccess } from "./access-route";
 import { isDay } from "./account";
 import { search } from "./api/http";
 import type { TaskStateKind, WorkloadPhase } from "./api/types";
@@ -45,9 +46,11 @@ export type Route =
   | FilesRoute
   | AccountsRoute
   | { page: "arrays"; project: string; array?: string }
+  | { page: "approvals"; approval?: string }
   | { page: "queue" }
   | { page: "images" }
   | { page: "nodes"; node?: string }
+  | AccessRoute
   | { page: "start" };
 
 /** What a fragment names; `undefined` where it names nothing. */
@@ -95,6 +98,8 @@ export function parseRoute(fragment: string): Route | undefined {
     };
   }
   if (parts[0] === "nodes") return { page: "nodes", ...(parts[1] ? { node: parts[1] } : {}) };
+  if (parts[0] === "approvals")
+    return { page: "approvals", ...(parts[1] ? { approval: parts[1] } : {}) };
   if (parts[0] === "queue") return { page: "queue" };
   if (parts[0] === "images") return { page: "images" };
   if (parts[0] === "accounts") {
@@ -108,7 +113,7 @@ export function parseRoute(fragment: string): Route | undefined {
     };
   }
   if (parts[0] === "start") return { page: "start" };
-  return undefined;
+  return parseAccess(parts, new URLSearchParams(query));
 }
 
 export function formatRoute(route: Route): string {
@@ -127,6 +132,8 @@ export function formatRoute(route: Route): string {
       const asked = search({ kind: route.kind });
       return `#/projects/${encodeURIComponent(route.project)}/files${blob}${asked}`;
     }
+    case "approvals":
+      return route.approval ? `#/approvals/${encodeURIComponent(route.approval)}` : "#/approvals";
     case "queue":
       return "#/queue";
     case "images":
@@ -143,6 +150,8 @@ export function formatRoute(route: Route): string {
       return route.node ? `#/nodes/${encodeURIComponent(route.node)}` : "#/nodes";
     case "start":
       return "#/start";
+    default:
+      return formatAccess(route);
   }
 }
 

@@ -1,10 +1,14 @@
 // Who is here and what they see: the one piece of state that every page shares.
 
 import { ApiError, asProblem, call, setCsrf, setHooks } from "./api/http";
-import type { Problem, ProjectView, Role, VersionView, WhoamiView } from "./api/types";
-import { may } from "./role";
+import type { Permission, Problem, ProjectView, VersionView, WhoamiView } from "./api/types";
+import { isCode } from "./oidc";
+import { can, canSomewhere, canTouch, type Ownership } from "./role";
 
-type Phase = "starting" | "unreachable" | "setup" | "login" | "enrol" | "ready";
+type Phase = "starting" | "unreachable" | "setup" | "login" | "code" | "enrol" | "ready";
+
+/** Where a login at the identity provider waits for its end: in this tab, and nowhere else. */
+const TICKET = "hostler-oidc-ticket";
 
 class Session {
   phase = $state<Phase>("starting");
@@ -12,6 +16,8 @@ class Session {
   who = $state.raw<WhoamiView>();
   projects = $state.raw<ProjectView[]>([]);
   problem = $state.raw<Problem>();
+  /** What the identity provider gave for a login that was not begun in this tab. */
+  code = $state("");
   /** Why the login page is shown, where it was not asked for. */
   notice = $state("");
 
@@ -31,6 +37,7 @@ class Session {
   async start(): Promise<void> {
     this.problem = undefined;
     try {
+      if (await this.#returned()) return;
       this.version = await call("get", "/version", {});
       if (this.version.needsSetup) this.phase = "setup";
       else await this.enter();
@@ -73,6 +80,52 @@ class Session {
     await this.enter();
   }
 
+  /** What people know the identity provider as, where there is one. */
+  async provider(): Promise<string | undefined> {
+    const view = await call("get", "/api/v1/oidc", {});
+    return view.label ?? undefined;
+  }
+
+  /** Goes to the identity provider, which sends the browser back. */
+  async leaveForProvider(): Promise<void> {
+    const { url, ticket } = await call("post", "/api/v1/oidc/begin", {});
+    sessionStorage.setItem(TICKET, ticket);
+    location.assign(url);
+  }
+
+  /** Takes what the identity provider put into the address; true when nothing else is to be shown. */
+  async #returned(): Promise<boolean> {
+    const given = new URLSearchParams(location.search);
+    const state = given.get("state");
+    if (state === null) return false;
+    const code = given.get("code");
+    const ticket = sessionStorage.getItem(TICKET);
+    sessionStorage.removeItem(TICKET);
+    history.replaceState(null, "", location.pathname + location.hash);
+    if (code === null) {
+      this.notice = "The identity provider did not let you in. Try again, or ask an admin.";
+      return false;
+    }
+    if (ticket === null) {
+      if (!isCode(state, code)) {
+        this.notice = "What came back from the identity provider is not the end of a login.";
+        return false;
+      }
+      this.code = `${state}.${code}`;
+      this.phase = "code";
+      return true;
+    }
+    try {
+      const body = { ticket, state, code, kind: "cookie" } as const;
+      const view = await call("post", "/api/v1/oidc/finish", { body });
+      setCsrf(view.csrfToken);
+    } catch (error) {
+      const problem = asProblem(error);
+      this.notice = `${problem.detail}: ${problem.hint}`;
+    }
+    return false;
+  }
+
   async setup(code: string, name: string, password: string): Promise<void> {
     const body = { code, name, password, kind: "cookie" } as const;
     const view = await call("post", "/api/v1/setup", { body });
@@ -113,8 +166,21 @@ class Session {
     return this.projects.find((project) => project.name === name)?.id;
   }
 
-  may(need: Role, project?: string): boolean {
-    return may(this.who, need, project === undefined ? undefined : this.projectId(project));
+  /** In the project of this name, or on the whole installation where none is named. */
+  can(permission: Permission, project?: string): boolean {
+    return can(this.who, permission, this.#idOf(project));
+  }
+
+  canSomewhere(permission: Permission): boolean {
+    return canSomewhere(this.who, permission);
+  }
+
+  canTouch(what: Ownership, project?: string): boolean {
+    return canTouch(this.who, what, this.#idOf(project));
+  }
+
+  #idOf(project: string | undefined): string | undefined {
+    return project === undefined ? undefined : this.projectId(project);
   }
 
   #leave(notice: string): void {

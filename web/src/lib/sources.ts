@@ -22,7 +22,7 @@ const PAGE = 1000;
 export const MOST = 5000;
 
 /** All pages of a list, up to a bound; to be watched from where the first one stood. */
-async function whole<T>(
+export async function whole<T>(
   page: (query: { limit: number; cursor: string | undefined }) => Promise<Listing<T>>,
 ): Promise<Listing<T>> {
   const found: Listing<T> = { items: [] };

@@ -1,10 +1,19 @@
 // Tasks: what can be done with them, what they hold and what they wait for, in words.
 
-import type { TaskStateKind, TaskView, WorkloadSpec } from "./api/types";
+import type { Permission, TaskStateKind, TaskView, WorkloadSpec } from "./api/types";
 import { gpusWords } from "./gpus";
 import { bytes, isSettled } from "./words";
 
 export type TaskVerb = "pause" | "resume" | "retry" | "kill" | "rm";
+
+/** What each needs on a task of one's own. */
+export const PERMISSIONS = {
+  pause: "task.pause",
+  resume: "task.pause",
+  retry: "task.retry",
+  kill: "task.kill",
+  rm: "task.remove",
+} as const satisfies Record<TaskVerb, Permission>;
 
 const RETRIED: readonly TaskStateKind[] = ["failed", "killed", "killed_oom", "stopped", "lost"];
 const PAUSED: readonly TaskStateKind[] = ["pending", "assigning", "running"];

@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
 
-import type { WhoamiView } from "./api/types";
-import { may, roleIn } from "./role";
 import { ago, bytes, length } from "./words";
 
 test.each([
@@ -32,24 +30,4 @@ test("bytes", () => {
     "512 MiB",
     "2 TiB",
   ]);
-});
-
-test("roles hold in their scope, and a global one everywhere", () => {
-  const who = (role: WhoamiView["role"], projects: WhoamiView["projects"]): WhoamiView => ({
-    id: "p1",
-    name: "ada",
-    kind: "user",
-    role,
-    permissions: [],
-    projects,
-  });
-  const local = who(undefined, [{ project: "one", role: "operator", permissions: [] }]);
-  expect(may(local, "user", "one")).toBe(true);
-  expect(may(local, "admin", "one")).toBe(false);
-  expect(may(local, "viewer", "two")).toBe(false);
-  expect(may(local, "viewer")).toBe(false);
-  expect(may(who("viewer", []), "viewer", "two")).toBe(true);
-  expect(may(undefined, "viewer")).toBe(false);
-  expect(roleIn(local, "one")).toBe("operator");
-  expect(roleIn(local, "two")).toBeUndefined();
 });

@@ -8,7 +8,6 @@ import {
   facetsOf,
   isShown,
   lastExit,
-  mayChange,
   modeStory,
   modeWord,
   placementCause,
@@ -100,15 +99,6 @@ test.each<[WorkloadPhase, WorkloadView["desired"], string[]]>([
 ])("what can be done with one that is %s (%s)", (phase, desired, verbs) =>
   expect(verbsFor(make(phase, { desired }))).toEqual(verbs),
 );
-
-test("operators change everything, users their own, viewers nothing", () => {
-  const may = (role: string) => (need: "user" | "operator") => role === "operator" || role === need;
-  const workload = make("running");
-  expect(mayChange(workload, "eve", may("operator"))).toBe(true);
-  expect(mayChange(workload, "ada", may("user"))).toBe(true);
-  expect(mayChange(workload, "eve", may("user"))).toBe(false);
-  expect(mayChange(workload, "ada", may("viewer"))).toBe(false);
-});
 
 test("filters, and what there is to filter by", () => {
   const list = [make("running"), make("idle", { name: "job", spec: {}, placements: [] })];

@@ -4,6 +4,7 @@
 import type {
   Exit,
   Health,
+  Permission,
   Phase,
   PlacementView,
   WorkloadPhase,
@@ -134,14 +135,13 @@ export type WorkloadVerb = "start" | "stop" | "restart" | "rm";
 
 const OVER: readonly WorkloadPhase[] = ["stopped", "completed", "failed"];
 
-/** Whether the server would let this person change it: operators all, others what they made. */
-export function mayChange(
-  workload: WorkloadView,
-  who: string | undefined,
-  may: (need: "user" | "operator") => boolean,
-): boolean {
-  return may("operator") || (may("user") && workload.createdBy === who);
-}
+/** What each needs on a workload of one's own. */
+export const PERMISSIONS = {
+  start: "workload.start",
+  stop: "workload.stop",
+  restart: "workload.restart",
+  rm: "workload.remove",
+} as const satisfies Record<WorkloadVerb, Permission>;
 
 /** What can sensibly be asked of it now. */
 export function verbsFor(workload: WorkloadView): WorkloadVerb[] {

@@ -120,8 +120,9 @@ mod tests {
     }
 
     /// Asked by services, for what goes beyond the call itself.
-    const ASKED_INSIDE: [Permission; 9] = [
+    const ASKED_INSIDE: [Permission; 10] = [
         Permission::AccessInspect,
+        Permission::ApprovalBreakGlass,
         Permission::BlobManage,
         Permission::ProjectShare,
         Permission::SecretManage,

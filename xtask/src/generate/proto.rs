@@ -8,7 +8,7 @@ use super::Document;
 
 const FOLDER: &str = "crates/proto/src/gen";
 /// What must not be printed; `proto` says what is shown of it.
-const SECRET: [&str; 1] = ["hostler.agent.v1.DeliveredSecret"];
+const SECRET: [&str; 2] = ["hostler.agent.v1.DeliveredSecret", "hostler.agent.v1.DeliveredToken"];
 
 pub fn documents(root: &Path) -> anyhow::Result<Vec<Document>> {
     let source = root.join("proto");

@@ -248,7 +248,7 @@ fn may_lack_newline(text: &[u8]) -> bool {
 }
 
 /// The time in front of a piece, and the rest.
-fn split_time(bytes: &[u8]) -> (Option<i64>, &[u8]) {
+pub(crate) fn split_time(bytes: &[u8]) -> (Option<i64>, &[u8]) {
     let parts = || {
         let end = bytes.iter().take(48).position(|b| *b == b' ')?;
         let time: jiff::Timestamp = std::str::from_utf8(&bytes[..end]).ok()?.parse().ok()?;

@@ -62,6 +62,7 @@ pub use engine::{ContainerRow, ContainerState, Engine, EngineError};
 pub use image::{Exported, ImageRow, Imported, PullProgress};
 pub use keeper::Keeper;
 pub(crate) use keeper::{Task, VERB};
+pub(crate) use logs::split_time;
 pub(crate) use record::{BEGUN, END, IMAGE, Outcome, Process};
 pub(crate) use sweep::sweep;
 

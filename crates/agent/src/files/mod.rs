@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use keep::keep;
 pub(crate) use place::{Doing, furnish};
+pub(crate) use unpack::{Bounds, unpack};
 
 /// In the run's directory, once the server has what the run left.
 pub(crate) const KEPT: &str = "outputs.json";

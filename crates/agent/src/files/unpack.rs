@@ -2,7 +2,9 @@
 //!
 //! What may be in one: directories, plain files, symbolic links that stay inside, and further names of
 //! files that it has brought itself. Everything else (devices, pipes, sparse files, names that are
-//! absolute or lead out) is refused, and with it the archive. Set-user-id bits, owners and times of an
+//! absolute or lead out) is refused, and with it the archive. A link may go up only before it goes down:
+//! every `..` then stands for a directory that is really above it, whatever other links there are; and a
+//! link has no second name, which could be at another depth. Set-user-id bits, owners and times of an
 //! archive mean nothing here. How much it may become is bounded by bytes and by entries, counted as they
 //! come, so that a small archive of something endless ends early; names and other headers are bounded
 //! too.
@@ -13,7 +15,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode};
+use rustix::fs::{AtFlags, FileType, Mode};
 use tar::{Archive, Entry, EntryType};
 
 use super::inner::{self, Owner};
@@ -199,6 +201,14 @@ impl Unpacking {
                     return refused(format!("{} is a link to nothing", path.display()));
                 };
                 let from = self.find(others, &path)?;
+                let found = rustix::fs::statat(&from, other, AtFlags::SYMLINK_NOFOLLOW);
+                let kind = found.map(|stat| FileType::from_raw_mode(stat.st_mode));
+                if kind != Ok(FileType::RegularFile) {
+                    return refused(format!(
+                        "{} is a link to what is no file inside",
+                        path.display()
+                    ));
+                }
                 inner::remove(&parent, name)?;
                 rustix::fs::linkat(&from, other, &parent, name, AtFlags::empty())
                     .map_err(io::Error::from)?;
@@ -233,13 +243,15 @@ fn is_link(e: &io::Error) -> bool {
     )
 }
 
-/// A symbolic link stays inside when it never goes higher than it is deep.
+/// A symbolic link stays inside when it goes no higher than it is deep, and only before it goes down.
 fn check_target(depth: usize, target: &Path) -> Result<(), &'static str> {
     let mut depth = depth;
+    let mut is_going_down = false;
     for component in target.components() {
         match component {
-            Component::Normal(_) => depth += 1,
+            Component::Normal(_) => is_going_down = true,
             Component::CurDir => {}
+            Component::ParentDir if is_going_down => return Err("goes up after it went down"),
             Component::ParentDir => {
                 depth = depth.checked_sub(1).ok_or("leads out of the directory")?;
             }

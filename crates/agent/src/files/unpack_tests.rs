@@ -217,3 +217,44 @@ fn links_that_were_there_are_not_followed() {
     assert_eq!(std::fs::read_to_string(work.join("file")).unwrap(), "new");
     assert!(!other.join("x").exists());
 }
+
+/// Each link stays inside by itself; together, or at another depth, they would not.
+#[test]
+fn links_do_not_lead_out_together() {
+    let through = Made::new().link("here", ".").link("out", "here/../secret");
+    let deep = Made::new().file("a/b/c/f", "").link("a/b/c/up", "../../..");
+    let twice = deep.link("out", "a/b/c/up/../secret");
+    let moved = Made::new().link("a/b/c/deep", "../../../x").entry(
+        EntryType::Link,
+        "shallow",
+        "a/b/c/deep",
+        b"",
+    );
+    let swapped = Made::new().link("d", "e").entry(EntryType::Link, "d/x", "e/f", b"");
+    for (name, made) in
+        [("through", through), ("twice", twice), ("moved", moved), ("swapped", swapped)]
+    {
+        assert!(attempt(made).is_err(), "{name}");
+    }
+    let fine = Made::new().file("a/f", "in").link("b", "a").link("c/l", "../b/f");
+    assert_eq!(read(&attempt(fine).unwrap(), "c/l"), "in");
+}
+
+/// Gzip inside gzip, and names without end: nothing is taken in before it is counted.
+#[test]
+fn an_archive_of_headers_alone_ends_early() {
+    let bounds = Bounds { bytes: 10_000, entries: 100 };
+    let dir = tempfile::tempdir().unwrap();
+    let names = (0..200)
+        .fold(Made::new(), |made, _| made.entry(EntryType::GNULongName, "l", "", &[b'n'; 4000]));
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    gzip.write_all(&names.bytes()).unwrap();
+    let packed = gzip.finish().unwrap();
+    assert!(packed.len() < 20_000, "{}", packed.len());
+    let error = unpack_into(dir.path(), &packed, bounds).unwrap_err().to_string();
+    assert!(error.contains("too many entries"), "{error}");
+    let mut endless = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    io::copy(&mut io::repeat(0).take(64 << 20), &mut endless).unwrap();
+    assert!(unpack_into(dir.path(), &endless.finish().unwrap(), bounds).is_err());
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}

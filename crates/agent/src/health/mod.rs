@@ -24,6 +24,8 @@ mod log;
 mod net;
 mod process;
 
+pub(crate) use net::status as http_status;
+
 #[cfg(test)]
 mod tests;
 

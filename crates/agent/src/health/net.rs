@@ -125,7 +125,7 @@ async fn read_some(stream: &mut TcpStream, bytes: &mut Vec<u8>, most: usize) -> 
 }
 
 /// The status in the first line of an answer.
-fn status(answer: &[u8]) -> Result<u16, String> {
+pub(crate) fn status(answer: &[u8]) -> Result<u16, String> {
     if answer.is_empty() {
         return Err("the connection was closed without an answer".to_owned());
     }

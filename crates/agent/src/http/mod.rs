@@ -24,6 +24,7 @@ use tokio::sync::Semaphore;
 
 use crate::door::Door;
 use routes::Routes;
+pub(crate) use routes::reading;
 
 /// How long a request's head, and its body, may take to come.
 const SLOW: Duration = Duration::from_secs(10);

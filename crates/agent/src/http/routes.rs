@@ -165,6 +165,11 @@ fn full_of(mut brief: Map<String, Value>, full: Map<String, Value>) -> Map<Strin
     brief
 }
 
+/// What an address asks for: by which method, and for how many lines, where that can be read.
+pub(crate) fn reading(path: &str, query: &str) -> Option<(Method, Option<usize>)> {
+    Some((Route::of(path)?.method(), wanted_lines(query).ok()))
+}
+
 fn wanted_lines(query: &str) -> Result<usize, Refusal> {
     let given = query.split('&').find_map(|pair| pair.strip_prefix("lines="));
     let Some(given) = given else { return Ok(LINES) };

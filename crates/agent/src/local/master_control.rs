@@ -6,6 +6,7 @@ use hostler_model::Span;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::Rule;
 use crate::config::OnStop;
 use crate::door::master_control::{brief, changes, environment, full, message, object};
 use crate::door::view::{LogRecord, Refusal, RefusalCode};
@@ -49,6 +50,19 @@ pub(super) async fn answer(door: &Door, question: Value) -> Value {
             }
             Value::Object(answer)
         }
+    }
+}
+
+/// Whether a question in this spelling can be read.
+pub(crate) fn is_command(question: Value) -> bool {
+    serde_json::from_value::<Request>(question).is_ok()
+}
+
+/// What a command does; one that is not known to be harmless is not.
+pub(super) fn rule(command: &str) -> Rule {
+    match command {
+        "list" | "status" | "logs" | "workload_env" => Rule::Look,
+        _ => Rule::Change,
     }
 }
 

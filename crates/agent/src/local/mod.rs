@@ -2,7 +2,9 @@
 //! where something is followed, many answers. Then it is closed.
 //!
 //! Whoever may open the socket (mode 0660: the agent's user and group; the group `hostler`, where there
-//! is one, for an agent that runs as root) may ask for everything the `door` has. There are two
+//! is one, for an agent that runs as root) may ask for everything the `door` has, and nobody else for
+//! anything. What changes something is in the log, with the user and the process that asked
+//! ([`Question::rule`]). There are two
 //! spellings. Ours is `{"ask": ...}` ([`Question`]), answered with [`Answer`]s. Master Control's is `{"command": ...}` (`master_control`), answered as its daemon does,
 //! so that what was written for it goes on working.
 //!
@@ -20,7 +22,7 @@ mod master_control;
 mod server;
 
 pub use client::{Answers, QueryError, Stopping, ask, exec, query, shutdown};
-pub(crate) use master_control::lines;
+pub(crate) use master_control::{is_command, lines};
 pub(crate) use server::Local;
 
 use std::io;
@@ -138,6 +140,36 @@ pub enum Question {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         runs: Option<OnStop>,
     },
+}
+
+/// What a verb does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// Shows something.
+    Look,
+    /// Changes something, or runs something: who asked is told in the log.
+    Change,
+}
+
+impl Question {
+    /// The verb and its rule. There is no verb without one.
+    pub(crate) fn rule(&self) -> (&'static str, Rule) {
+        match self {
+            Question::Status => ("status", Rule::Look),
+            Question::List => ("list", Rule::Look),
+            Question::Show { .. } => ("show", Rule::Look),
+            Question::Start { .. } => ("start", Rule::Change),
+            Question::Stop { .. } => ("stop", Rule::Change),
+            Question::Restart { .. } => ("restart", Rule::Change),
+            Question::Reload => ("reload", Rule::Change),
+            Question::History { .. } => ("history", Rule::Look),
+            Question::Next { .. } => ("next", Rule::Look),
+            Question::Logs(_) => ("logs", Rule::Look),
+            Question::Exec { .. } => ("exec", Rule::Change),
+            Question::Metrics => ("metrics", Rule::Look),
+            Question::Shutdown { .. } => ("shutdown", Rule::Change),
+        }
+    }
 }
 
 fn ten() -> usize {

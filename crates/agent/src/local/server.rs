@@ -12,10 +12,11 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::io::AsyncWriteExt;
+use tokio::net::unix::UCred;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 
-use super::{Answer, Question, descriptors, master_control, open_folder, socket_path};
+use super::{Answer, Question, Rule, descriptors, master_control, open_folder, socket_path};
 use crate::door::exec::Descriptors;
 use crate::door::view::{Refusal, RefusalCode};
 use crate::door::{Door, LogAsk};
@@ -92,20 +93,27 @@ impl Local {
         let asked = descriptors::receive_line(&stream, QUESTION_MAX);
         let asked = self.door.clock().timeout(PATIENCE, asked).await;
         let (line, descriptors) = asked.map_err(|_| io::ErrorKind::TimedOut)??;
+        let who = stream.peer_cred().ok();
         let mut peer = Peer { stream, door: &self.door };
         let question: Value = match serde_json::from_slice(&line) {
             Ok(question) => question,
             Err(error) => return peer.refuse(&error).await,
         };
         if question.get("command").is_some() && question.get("ask").is_none() {
+            let command = question.get("command").and_then(Value::as_str).unwrap_or_default();
+            note(command, master_control::rule(command), who);
             let answer = master_control::answer(&self.door, question);
             return match peer.unless_gone(answer).await {
                 Some(answer) => peer.put(&answer).await,
                 None => Ok(()),
             };
         }
-        match serde_json::from_value(question) {
-            Ok(question) => self.answer_ours(question, descriptors, &mut peer).await,
+        match serde_json::from_value::<Question>(question) {
+            Ok(question) => {
+                let (verb, rule) = question.rule();
+                note(verb, rule, who);
+                self.answer_ours(question, descriptors, &mut peer).await
+            }
             Err(error) => peer.refuse(&error).await,
         }
     }
@@ -165,6 +173,14 @@ impl Local {
                 Err(refusal) => return peer.put(&Answer::Error(refusal)).await,
             }
         }
+    }
+}
+
+/// Tells in the log who asked for a change.
+fn note(verb: &str, rule: Rule, who: Option<UCred>) {
+    if rule == Rule::Change {
+        let (uid, pid) = (who.map(|who| who.uid()), who.and_then(|who| who.pid()));
+        tracing::info!(?verb, ?uid, ?pid, "asked for on the local socket");
     }
 }
 

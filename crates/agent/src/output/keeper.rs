@@ -121,8 +121,10 @@ impl Keeper {
             }
             match pack::pack(one.dir, one.stored.number) {
                 Ok(packed) => {
-                    one.stored.bytes = packed.bytes_after;
-                    one.stored.form = super::Form::Packed;
+                    if packed.segments > 0 {
+                        one.stored.bytes = packed.bytes_after;
+                        one.stored.form = super::Form::Packed;
+                    }
                     pass.compressed.add(packed);
                 }
                 Err(error) => pass.problem("packed", one, &error),
@@ -195,7 +197,7 @@ fn drop_one(one: &Kept<'_>, pass: &mut Pass) -> bool {
 
 /// Puts an empty segment behind the last one, and says how many bytes that took. On a full disk it may
 /// not be possible, and room matters more then.
-fn leave_trace(dir: &Path, last: u32) -> u64 {
+pub(super) fn leave_trace(dir: &Path, last: u32) -> u64 {
     let mut output = 0;
     let header = segment::walk(dir, last, |frame| {
         output += frame.output_bytes().unwrap_or(0);

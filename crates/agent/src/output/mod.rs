@@ -9,7 +9,8 @@
 //! full, a day old, or the clock was set back, and deletes its oldest when they take too much room.
 //! The agent packs closed segments (`pack`) and, over all runs, enforces what a workload and the node
 //! may keep (`keeper`). What cannot be written (a full disk) is dropped and counted, and a gap frame
-//! says so as soon as that can be written. The program never waits for any of this, and readers are
+//! says so as soon as that can be written. Where the project has a share of this node's disk, every writer
+//! asks its account (`account`), and the agent sees to it that the oldest goes first (`accounts`). The program never waits for any of this, and readers are
 //! told of every gap: a segment says how much came before it, so whatever is missing shows.
 //!
 //! Reading comes in three layers: frames by position (`reader`), lines that match a query
@@ -19,6 +20,8 @@
 //! A shim killed in the middle of a write leaves half a frame at the end of the last segment; readers
 //! stop before it. Frames are never changed once whole.
 
+mod account;
+mod accounts;
 mod backwards;
 mod follow;
 mod keeper;
@@ -37,6 +40,8 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use account::Account;
+pub(crate) use accounts::{Accounts, Share};
 pub use follow::WorkloadFollower;
 pub use keeper::{Keeper, KeptWorkload, Pass};
 pub use line::{LINE_MAX, Line};

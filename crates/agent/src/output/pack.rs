@@ -66,6 +66,15 @@ impl Stored {
 /// The segments of a run, oldest first, after clearing away what an interrupted round left. To be
 /// called by one at a time. A run that is gone has none.
 pub(super) fn take_stock(dir: &Path) -> io::Result<Vec<Stored>> {
+    look_through(dir, true)
+}
+
+/// The same without touching anything, for whoever may be beside a round.
+pub(super) fn survey(dir: &Path) -> io::Result<Vec<Stored>> {
+    look_through(dir, false)
+}
+
+fn look_through(dir: &Path, is_clearing: bool) -> io::Result<Vec<Stored>> {
     let is_over = dir.join(rundir::EXIT).exists();
     let mut found: Vec<Stored> = Vec::new();
     let entries = match std::fs::read_dir(dir) {
@@ -77,7 +86,9 @@ pub(super) fn take_stock(dir: &Path) -> io::Result<Vec<Stored>> {
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
         if is_leftover(name) {
-            remove(&entry.path())?;
+            if is_clearing {
+                remove(&entry.path())?;
+            }
         } else if let Some((number, form)) = segment_number(name) {
             let Ok(metadata) = entry.metadata() else { continue };
             let time = super::segment::modified(&metadata);
@@ -91,7 +102,9 @@ pub(super) fn take_stock(dir: &Path) -> io::Result<Vec<Stored>> {
         .map(|pair| pair[1].number)
         .collect();
     for number in doubles {
-        remove(&dir.join(packed_name(number)))?;
+        if is_clearing {
+            remove(&dir.join(packed_name(number)))?;
+        }
         found.retain(|stored| stored.number != number || stored.form == Form::Plain);
     }
     if let Some(last) = found.last_mut() {
@@ -114,7 +127,7 @@ pub fn compress_closed(dir: &Path) -> io::Result<Packed> {
     Ok(packed)
 }
 
-/// Packs one closed segment. Nothing is done when it is gone.
+/// Packs one closed segment. Nothing is done when it is gone, or would not become smaller.
 pub(super) fn pack(dir: &Path, number: u32) -> io::Result<Packed> {
     let plain = dir.join(segment_name(number));
     let packed = dir.join(packed_name(number));
@@ -123,10 +136,22 @@ pub(super) fn pack(dir: &Path, number: u32) -> io::Result<Packed> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Packed::default()),
         other => other?,
     };
-    let written = write_packed(&source, &temporary)
-        .and_then(|bytes| std::fs::rename(&temporary, &packed).map(|()| bytes));
+    let written = write_packed(&source, &temporary).and_then(|bytes| {
+        let bytes_before = source.metadata()?.len();
+        if bytes >= bytes_before {
+            std::fs::remove_file(&temporary)?;
+            return Ok(None);
+        }
+        std::fs::rename(&temporary, &packed)?;
+        Ok(Some(bytes))
+    });
     let bytes_after = match written {
-        Ok(bytes) => bytes,
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => {
+            // It was read for nothing, which counts.
+            let bytes_before = source.metadata()?.len();
+            return Ok(Packed { segments: 0, bytes_before, bytes_after: 0 });
+        }
         Err(e) => {
             let _ = std::fs::remove_file(&temporary);
             return match e.kind() {

@@ -232,11 +232,11 @@ impl Reader {
             match header.kind {
                 FrameKind::Gap => {
                     let bytes = payload.try_into().map(u64::from_le_bytes).ok();
-                    self.seen = self.seen.zip(bytes).map(|(seen, n)| seen + n);
+                    self.seen = self.seen.zip(bytes).map(|(seen, n)| seen.saturating_add(n));
                     items.push(Item::Gap { bytes });
                 }
                 FrameKind::Output(stream) => {
-                    self.seen = self.seen.map(|seen| seen + header.length as u64);
+                    self.seen = self.seen.map(|seen| seen.saturating_add(header.length as u64));
                     if self.streams.contains(stream) {
                         let skip = usize::try_from(std::mem::take(&mut self.skip)).unwrap_or(0);
                         let bytes = payload.get(skip..).unwrap_or_default().to_vec();

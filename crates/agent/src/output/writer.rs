@@ -18,7 +18,7 @@ use hostler_model::{LogPolicy, Timestamp};
 use rustix::fs::AtFlags;
 
 use super::{
-    FIRST, FRAME_HEADER, FrameHeader, FrameKind, PAYLOAD_MAX, Position, SEGMENT_HEADER,
+    Account, FIRST, FRAME_HEADER, FrameHeader, FrameKind, PAYLOAD_MAX, Position, SEGMENT_HEADER,
     SegmentHeader, Stream, packed_name, segment_name,
 };
 use crate::rundir::{self, RunDir};
@@ -35,6 +35,8 @@ const UNTOLD_MIN: u64 = 16 << 10;
 const SEGMENTS_MAX: u32 = 1024;
 const SEGMENT_BYTES_MIN: u64 = (SEGMENT_HEADER + 2 * (FRAME_HEADER + PAYLOAD_MAX)) as u64;
 const SEGMENT_BYTES_MAX: u64 = 4 << 20;
+/// Where the project has a share, a segment is not more than an eighth of it, or this.
+const SEGMENT_BYTES_SMALL: u64 = 4 << 10;
 
 /// How much output of a run is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +83,8 @@ pub struct Writer {
     limits: Limits,
     age_max: Duration,
     buffer: Vec<u8>,
+    /// What the project may keep here.
+    account: Option<Account>,
     /// Takes secrets out of each stream, where there are any.
     scrubs: Option<Box<[Scrub; 2]>>,
     file: Option<File>,
@@ -109,6 +113,7 @@ impl Writer {
             limits: limits.sane(),
             age_max: SEGMENT_AGE_MAX,
             buffer: Vec::new(),
+            account: None,
             scrubs: None,
             file: None,
             begun: Duration::ZERO,
@@ -128,6 +133,12 @@ impl Writer {
     pub fn scrubbing(self, forms: Option<Arc<Forms>>) -> Writer {
         let scrubs = forms.map(|forms| Box::new([Scrub::new(forms.clone()), Scrub::new(forms)]));
         Writer { scrubs, ..self }
+    }
+
+    /// Keeps only what there is room for in this account.
+    #[must_use]
+    pub fn counted(self, account: Option<Account>) -> Writer {
+        Writer { account, ..self }
     }
 
     /// The end of what is written.
@@ -241,40 +252,128 @@ impl Writer {
         if self.needs_segment(time, size) && !self.begin_segment(run) {
             return false;
         }
-        let Some(file) = &self.file else {
+        let has_room = self.take_room(run, size, self.position.segment)
+            || self.give_up_segment(run, size) && self.take_room(run, size, self.position.segment);
+        if !has_room {
             return false;
-        };
-        match rustix::io::retry_on_intr(|| rustix::io::write(file, frame)) {
-            Ok(n) if n == frame.len() => {
-                self.position.offset += size;
-                self.time = time;
-                self.count(size);
-                true
+        }
+        let is_written = match &self.file {
+            None => false,
+            Some(file) => {
+                let written = rustix::io::retry_on_intr(|| rustix::io::write(file, frame));
+                if written != Ok(frame.len()) {
+                    let _ = rustix::fs::ftruncate(file, self.position.offset);
+                }
+                written == Ok(frame.len())
             }
-            Ok(_) | Err(_) => {
-                let _ = rustix::fs::ftruncate(file, self.position.offset);
-                false
+        };
+        self.room_used(if is_written { 0 } else { size });
+        if is_written {
+            self.position.offset += size;
+            self.time = time;
+            self.count(size);
+        }
+        is_written
+    }
+
+    /// Takes room for so much in the project's account, which is held then; as long as there is none, the
+    /// oldest segments of the run before this one make way.
+    fn take_room(&mut self, run: &RunDir, size: u64, before: u32) -> bool {
+        loop {
+            let Some(account) = &mut self.account else { return true };
+            if account.take(size) {
+                return true;
+            }
+            if account.share().is_some_and(|share| size > share) || !self.drop_oldest(run, before) {
+                return false;
             }
         }
     }
 
+    /// Lets others have the account.
+    fn room_used(&mut self, unused: u64) {
+        if let Some(account) = &mut self.account {
+            account.done(unused);
+        }
+    }
+
+    /// Removes the oldest segment before this one; false when there is none.
+    fn drop_oldest(&mut self, run: &RunDir, before: u32) -> bool {
+        while self.oldest < before {
+            let number = self.oldest;
+            self.oldest += 1;
+            if size_on_disk(run, number) > 0 {
+                self.remove(run, number);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The last that can make way is the segment that is written to. True when there is another.
+    fn give_up_segment(&mut self, run: &RunDir, size: u64) -> bool {
+        let Some(share) = self.account.as_ref().and_then(Account::share) else { return false };
+        let has_frames = self.position.offset > SEGMENT_HEADER as u64;
+        if !has_frames || size + SEGMENT_HEADER as u64 > share {
+            return false;
+        }
+        self.file = None;
+        let number = self.position.segment;
+        self.remove(run, number);
+        self.oldest = number + 1;
+        self.begin_segment(run)
+    }
+
+    fn remove(&mut self, run: &RunDir, number: u32) {
+        let remove = || {
+            run.remove(&segment_name(number));
+            run.remove(&packed_name(number));
+        };
+        match &mut self.account {
+            None => remove(),
+            Some(account) => account.remove(|| {
+                let bytes = size_on_disk(run, number);
+                remove();
+                bytes
+            }),
+        }
+    }
+
+    /// How large a segment may become.
+    fn segment_bytes(&self) -> u64 {
+        let share = self.account.as_ref().and_then(Account::share);
+        let part = share.map_or(u64::MAX, |share| (share / 8).max(SEGMENT_BYTES_SMALL));
+        self.limits.segment_bytes.min(part)
+    }
+
     fn needs_segment(&self, time: Timestamp, size: u64) -> bool {
-        let is_full = self.position.offset + size > self.limits.segment_bytes;
+        let is_full = self.position.offset + size > self.segment_bytes();
         let has_frames = self.position.offset > SEGMENT_HEADER as u64;
         let is_old = || sys::boottime().saturating_sub(self.begun) > self.age_max;
         let is_set_back = time.plus(CLOCK_SLACK) < self.time;
-        self.file.is_none() || is_full || has_frames && (is_set_back || is_old())
+        self.file.is_none() || has_frames && (is_full || is_set_back || is_old())
     }
 
     fn begin_segment(&mut self, run: &RunDir) -> bool {
         let number = self.position.segment + 1;
+        self.file = None;
         self.make_room(run, number);
         let name = segment_name(number);
+        if !self.take_room(run, SEGMENT_HEADER as u64, number) {
+            return false;
+        }
+        let is_begun = self.make_segment(run, number, &name);
+        self.room_used(if is_begun { 0 } else { SEGMENT_HEADER as u64 });
+        is_begun
+    }
+
+    /// Makes the file, for which there is room.
+    fn make_segment(&mut self, run: &RunDir, number: u32, name: &str) -> bool {
         if name == FIRST {
             // One may be left from an earlier user of the directory.
             let _ = rustix::fs::renameat(run, rundir::temporary(FIRST), run, FIRST);
         }
-        let Ok(file) = rundir::open_empty(run, &name) else {
+        let Ok(file) = rundir::open_empty(run, name) else {
             return false;
         };
         let header = SegmentHeader {
@@ -282,7 +381,7 @@ impl Writer {
             begins_line: self.is_mid_line.map(|is_mid_line| !is_mid_line),
         };
         if rustix::io::write(&file, &header.encode()) != Ok(SEGMENT_HEADER) {
-            run.remove(&name);
+            run.remove(name);
             return false;
         }
         self.count(SEGMENT_HEADER as u64);
@@ -301,8 +400,7 @@ impl Writer {
             if size > 0 && kept <= allowed && number - self.oldest < SEGMENTS_MAX {
                 return;
             }
-            run.remove(&segment_name(self.oldest));
-            run.remove(&packed_name(self.oldest));
+            self.remove(run, self.oldest);
             kept = kept.saturating_sub(size);
             self.oldest += 1;
         }

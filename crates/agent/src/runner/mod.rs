@@ -22,6 +22,7 @@ mod executor;
 mod files;
 mod follow;
 mod forget;
+mod identity;
 mod idle;
 mod pool;
 mod recover;
@@ -52,10 +53,10 @@ use crate::blobs::Blobs;
 use crate::container::{ContainerConfig, Engine};
 use crate::gpu::Devices;
 use crate::images::Images;
-use crate::output::{Limits, Reader, Start, Streams};
+use crate::output::{Accounts, Limits, Reader, Start, Streams};
 use crate::rundir::{self, Login, StartedRecord};
 use crate::secrets::Secrets;
-use crate::wire::{Bounds, Command, Greeting, HookTimes, StartOrder};
+use crate::wire::{Bounds, Command, Greeting, HookTimes, Project, StartOrder};
 use crate::writes::{Tally, What};
 use attend::{Asked, Attendant, Reply};
 use pool::Pool;
@@ -199,6 +200,8 @@ struct Shared {
     images: Images,
     /// What runs wait for.
     waits: Waits,
+    /// What is kept of their output, by project.
+    accounts: Accounts,
 }
 
 /// How to reach the task that attends to a run.
@@ -299,6 +302,7 @@ impl Runner {
         let engine = Engine::new(&config.containers.socket);
         let blobs = Blobs::new(&config.data_dir, config.content_cache);
         let shared = Arc::new(Shared {
+            accounts: Accounts::new(&config.data_dir, &runs),
             runs,
             boot_id,
             login: own_login(),
@@ -329,6 +333,7 @@ impl Runner {
         });
         shared.tasks.spawn(executor::keep(shared.clone(), launched));
         shared.tasks.spawn(pool::keep(shared.clone()));
+        shared.tasks.spawn(identity::keep(shared.clone()));
         let inner = Arc::new(Inner { shared });
         Ok((Runner { inner }, news))
     }
@@ -368,8 +373,12 @@ impl Runner {
             binding: binding::of(&start.reservation, is_container),
             hooks: HookTimes::of(&start.spec.hooks),
             is_container,
-            has_secrets: !start.spec.secrets.is_empty(),
+            has_secrets: !start.spec.secrets.is_empty() || start.spec.identity.is_some(),
+            project: Project::new(&start.project),
         };
+        if let Err(error) = shared.accounts.ensure(&start.project) {
+            return Err(StartError::Prepare(error));
+        }
         shared.know_devices(&start.reservation).await;
         let Entered { attendant, answer } =
             shared.enter(run_id, Some(order)).ok_or(StartError::AlreadyStarted(run_id))?;
@@ -386,6 +395,11 @@ impl Runner {
             Ok(Reply::NotStarted(e)) => Err(e),
             Err(_) => Err(StartError::ShuttingDown),
         }
+    }
+
+    /// What is kept of the output of runs.
+    pub(crate) fn accounts(&self) -> &Accounts {
+        &self.shared().accounts
     }
 
     /// Computes on a thread where blocking does no harm.

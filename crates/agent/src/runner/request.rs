@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hostler_model::{Hooks, Limits, Reservation, Runtime};
+use hostler_model::{Hooks, Limits, Reservation, Runtime, TOKEN_FILE};
 
 use super::{Shared, StartRun};
 use crate::container::{Plan, SECRETS_TARGET};
@@ -11,7 +11,7 @@ use crate::files::Files;
 use crate::gpu::{about_gang, about_gpus};
 use crate::proc::MARKER;
 use crate::rundir::{Login, Request};
-use crate::secrets::{FILES, Given};
+use crate::secrets::{ADDRESS_FILE, AUTHORITY_FILE, FILES, Given};
 
 pub fn request(shared: &Shared, start: StartRun) -> Request {
     let mut about = start.env;
@@ -25,8 +25,10 @@ pub fn request(shared: &Shared, start: StartRun) -> Request {
         ("HOSTLER_NODE".to_owned(), start.node.to_string()),
         (MARKER.to_owned(), start.run_id.to_string()),
     ]);
-    let secrets = (!start.spec.secrets.is_empty()).then(|| Given {
+    let has_identity = start.spec.identity.is_some();
+    let secrets = (!start.spec.secrets.is_empty() || has_identity).then(|| Given {
         uses: start.spec.secrets.clone(),
+        has_identity,
         dir: shared.secrets.vault.dir(start.run_id),
     });
     if let Some(dir) =
@@ -36,11 +38,20 @@ pub fn request(shared: &Shared, start: StartRun) -> Request {
             Runtime::Container => SECRETS_TARGET.to_owned(),
             Runtime::Process => dir.join(FILES).to_string_lossy().into_owned(),
         };
+        if has_identity {
+            let at = |file: &str| format!("{place}/{file}");
+            about.extend([
+                ("HOSTLER_TOKEN_FILE".to_owned(), at(TOKEN_FILE)),
+                ("HOSTLER_ADDR_FILE".to_owned(), at(ADDRESS_FILE)),
+                ("HOSTLER_CACERT".to_owned(), at(AUTHORITY_FILE)),
+            ]);
+        }
         about.insert("HOSTLER_SECRETS".to_owned(), place);
     }
     let base = Request {
         run_id: start.run_id,
         placement_id: Some(start.placement_id),
+        project: Some(start.project),
         boot_id: shared.boot_id.clone(),
         argv: Vec::new(),
         env: BTreeMap::new(),

@@ -70,13 +70,19 @@ impl Shared {
             return Err(over(ExitReason::StartFailed, why.to_owned()));
         }
         self.waits.say(run_id, WHAT, "are being fetched", sys::now());
-        let fetched = self.secrets.fetch(placement, run_id, &given.uses, &mode).await;
-        let values = fetched.map_err(|unfetched| match unfetched {
+        let fetched = self.secrets.fetch(placement, run_id, &given, &mode).await;
+        let (values, proof) = fetched.map_err(|unfetched| match unfetched {
             Unfetched::Later(why) => StartError::Lacking(why).into(),
             Unfetched::Never(why) => over(ExitReason::StartFailed, why),
         })?;
         let secrets = self.secrets.clone();
-        let write = move || secrets.vault.write(run_id, &given.uses, &values, reader);
+        let write = move || {
+            secrets.vault.write(run_id, &given.uses, &values, reader)?;
+            match &proof {
+                Some(proof) => secrets.vault.prove(run_id, placement, proof, sys::now()),
+                None => Ok(()),
+            }
+        };
         blocking(write).await.map_err(|e| {
             StartError::Lacking(format!("its secrets cannot be put into memory: {e}")).into()
         })

@@ -10,7 +10,8 @@ use hostler_proto::v1::{self, secret_link_client::SecretLinkClient};
 use hostler_trust::SecretBytes;
 use tonic::{Code, Status};
 
-use super::vault::Vault;
+use super::proof::Proof;
+use super::vault::{Given, Vault};
 use crate::blobs::{BlobError, Blobs};
 
 /// How long a server may take, with the connection to it.
@@ -44,27 +45,36 @@ impl Secrets {
         Secrets { vault: Vault::new(data_dir), blobs, kept: Mutex::default() }
     }
 
-    /// What the run needs: from the server, and where none can be reached, as it was the last time.
+    /// What the run needs: from the server, and where none can be reached, as it was the last time; tokens
+    /// come later then.
     pub async fn fetch(
         &self,
         placement: PlacementId,
         run: RunId,
-        uses: &[SecretUse],
+        given: &Given,
         mode: &Mode,
-    ) -> Result<Values, Unfetched> {
-        let kept = self.lock().get(&placement).filter(|kept| has_all(kept, uses)).cloned();
+    ) -> Result<(Values, Option<Proof>), Unfetched> {
+        let uses = given.uses.as_slice();
+        let kept = match uses.is_empty() && *mode != Mode::Once {
+            true => Some(Values::new()),
+            false => self.lock().get(&placement).filter(|kept| has_all(kept, uses)).cloned(),
+        };
         let patience = if kept.is_some() { ANSWER_TIME_BRIEF } else { ANSWER_TIME };
-        let asked = tokio::time::timeout(patience, self.ask(placement, run)).await;
+        let asked = tokio::time::timeout(patience, self.ask(placement, run, false)).await;
         let away = match asked {
-            Ok(Ok(values)) => {
+            Ok(Ok((values, proof))) => {
                 if !has_all(&values, uses) {
                     let why = "the server does not name the same secrets as this node knows of it";
+                    return Err(Unfetched::Later(why.to_owned()));
+                }
+                if given.has_identity && proof.is_none() {
+                    let why = "the server does not know yet that it has an identity, or is too old";
                     return Err(Unfetched::Later(why.to_owned()));
                 }
                 if *mode != Mode::Once {
                     self.lock().insert(placement, values.clone());
                 }
-                return Ok(values);
+                return Ok((values, proof));
             }
             Ok(Err(Refused::Never(why))) => {
                 self.forget(placement);
@@ -76,16 +86,32 @@ impl Secrets {
         match kept {
             Some(values) => {
                 tracing::info!(%run, why = away, "secrets are taken as they were the last time");
-                Ok(values)
+                Ok((values, given.has_identity.then(Proof::later)))
             }
             None => Err(Unfetched::Later(format!("its secrets cannot be had: {away}"))),
         }
     }
 
-    async fn ask(&self, placement: PlacementId, run: RunId) -> Result<Values, Refused> {
+    /// Tokens in the place of those that the run has; or why there are none now.
+    pub async fn renew(&self, placement: PlacementId, run: RunId) -> Result<Proof, String> {
+        let asked = tokio::time::timeout(ANSWER_TIME, self.ask(placement, run, true)).await;
+        match asked {
+            Ok(Ok((_, Some(proof)))) => Ok(proof),
+            Ok(Ok((_, None))) => Err("its workload has no identity any more".to_owned()),
+            Ok(Err(Refused::Later(why) | Refused::Never(why))) => Err(why),
+            Err(_) => Err("no server can be reached".to_owned()),
+        }
+    }
+
+    async fn ask(
+        &self,
+        placement: PlacementId,
+        run: RunId,
+        only_identity: bool,
+    ) -> Result<(Values, Option<Proof>), Refused> {
         let channel = self.blobs.reach().channel().await.map_err(|e| match e {
             BlobError::Alone => Refused::Never(
-                "an agent without a server has no secrets; use variables or files of the node"
+                "an agent without a server has no secrets and no tokens; use variables or files of the node"
                     .to_owned(),
             ),
             e => Refused::Later(e.to_string()),
@@ -93,13 +119,15 @@ impl Secrets {
         let request = v1::FetchSecretsRequest {
             placement_id: placement.to_string(),
             run_id: run.to_string(),
+            only_identity,
         };
         let mut client = SecretLinkClient::new(channel).max_decoding_message_size(MESSAGE_MAX);
         let reply = client.fetch_secrets(request).await;
-        let secrets = reply.map_err(|status| refused(&status))?.into_inner().secrets;
+        let reply = reply.map_err(|status| refused(&status))?.into_inner();
         let each =
-            secrets.into_iter().map(|given| (given.reference, SecretBytes::new(given.value)));
-        Ok(each.collect())
+            reply.secrets.into_iter().map(|given| (given.reference, SecretBytes::new(given.value)));
+        let proof = reply.identity.map(Proof::of).transpose().map_err(Refused::Never)?;
+        Ok((each.collect(), proof))
     }
 
     /// The placement is not here any more, or was refused.

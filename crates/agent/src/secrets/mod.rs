@@ -15,11 +15,16 @@
 //!
 //! *What a run prints* is scrubbed by its shim before it is written (`scrub`): the value of a secret, and
 //! what usual encodings make of it, is replaced by `[secret:NAME]`. So is what commands beside it print.
+//!
+//! *What a run proves itself with* are tokens that live shortly; they come the same way, and are replaced
+//! while it runs (`proof`).
 
 mod fetch;
+mod proof;
 mod scrub;
 mod vault;
 
 pub(crate) use fetch::{Secrets, Unfetched};
+pub(crate) use proof::{ADDRESS_FILE, AUTHORITY_FILE};
 pub(crate) use scrub::{Forms, Scrub};
 pub(crate) use vault::{FILES, Given, Reader, forms_of, remove, variables};

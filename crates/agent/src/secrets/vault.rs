@@ -3,7 +3,8 @@
 //! | path below `/dev/shm/hostler-…/<run id>/` | whose | what |
 //! |---|---|---|
 //! | `values` | the agent's | every value with its name, and the variable that holds it |
-//! | `files/` | the run's user | one file for each secret that is given so |
+//! | `files/` | the run's user | one file for each secret that is given so, and for each token |
+//! | `identity` | the agent's | when its tokens are to be replaced (`proof`) |
 //!
 //! The directory around all runs belongs to the agent, and whoever it does not belong to is not trusted:
 //! anybody may make directories in `/dev/shm`. Nothing is written through a name that others could have
@@ -37,6 +38,9 @@ pub(crate) const FILES: &str = "files";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Given {
     pub uses: Vec<SecretUse>,
+    /// Tokens with which it proves itself, too.
+    #[serde(default)]
+    pub has_identity: bool,
     /// Absent where the node has no memory file system.
     pub dir: Option<PathBuf>,
 }
@@ -48,7 +52,7 @@ impl Given {
     }
 
     pub fn has_files(&self) -> bool {
-        self.uses.iter().any(|given| given.file.is_some())
+        self.has_identity || self.uses.iter().any(|given| given.file.is_some())
     }
 }
 
@@ -70,7 +74,7 @@ struct Value {
 }
 
 pub(crate) struct Vault {
-    root: Option<PathBuf>,
+    pub(super) root: Option<PathBuf>,
 }
 
 impl Vault {
@@ -171,7 +175,7 @@ fn is_in_memory(place: &Path) -> bool {
 }
 
 /// The directory around all runs, which has to be ours.
-fn open_root(root: &Path) -> io::Result<OwnedFd> {
+pub(super) fn open_root(root: &Path) -> io::Result<OwnedFd> {
     match rustix::fs::mkdir(root, Mode::RWXU) {
         Ok(()) | Err(rustix::io::Errno::EXIST) => {}
         Err(e) => return Err(e.into()),
@@ -192,7 +196,12 @@ fn make(around: &OwnedFd, name: &str) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(around, name, flags, Mode::empty())?)
 }
 
-fn write_file(dir: &OwnedFd, name: &str, bytes: &[u8], reader: Reader) -> io::Result<()> {
+pub(super) fn write_file(
+    dir: &OwnedFd,
+    name: &str,
+    bytes: &[u8],
+    reader: Reader,
+) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let mut file = File::from(rustix::fs::openat(dir, name, flags, Mode::RUSR | Mode::WUSR)?);
     file.write_all(bytes)?;
@@ -325,7 +334,7 @@ mod tests {
             (mode(&dir), mode(&dir.join(FILES)), mode(&dir.join(VALUES))),
             (0o700, 0o500, 0o400)
         );
-        let given = Given { uses: uses(), dir: Some(dir.clone()) };
+        let given = Given { uses: uses(), has_identity: false, dir: Some(dir.clone()) };
         assert_eq!(variables(&given).unwrap(), BTreeMap::from([("DB".into(), "hunter2!".into())]));
         let forms = vault.forms(run).unwrap().unwrap();
         assert_eq!(forms.clean(b"pw hunter2!\n"), b"pw [secret:db]\n");
@@ -342,7 +351,7 @@ mod tests {
         let mut uses = uses();
         (uses[1].env, uses[1].file) = (Some("KEY".to_owned()), None);
         vault.write(run, &uses, &values(), Reader::Container).unwrap();
-        let given = Given { uses, dir: vault.dir(run) };
+        let given = Given { uses, has_identity: false, dir: vault.dir(run) };
         let why = variables(&given).unwrap_err();
         assert!(why.contains("prod/key:2") && !why.contains("binary"), "{why}");
     }

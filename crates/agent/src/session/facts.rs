@@ -47,6 +47,7 @@ impl Session {
             },
             heartbeat_wish_ms: u32::try_from(wish).unwrap_or(u32::MAX),
             facts_unchanged: is_known,
+            authorities_mark: self.identity.authority.mark(),
         }
     }
 

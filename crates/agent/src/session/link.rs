@@ -30,6 +30,20 @@ pub(crate) enum DialError {
     Connect(#[source] tonic::transport::Error),
 }
 
+/// How TLS says that one side does not know the authority of the other.
+const DISTRUST: [&str; 4] = ["UnknownIssuer", "BadSignature", "UnknownCA", "DecryptError"];
+
+/// The words for a problem; with what to do where the two sides do not trust each other.
+pub(super) fn told(problem: String) -> String {
+    match DISTRUST.iter().any(|sign| problem.contains(sign)) {
+        false => problem,
+        true => format!(
+            "{problem}; the server and this node are not of the same authority: if it was replaced while \
+             the node was away, join again with a fresh ticket: `hostler agent join --force`"
+        ),
+    }
+}
+
 /// Connects to a server as this node.
 pub(crate) async fn channel(
     address: &str,

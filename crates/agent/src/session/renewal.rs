@@ -2,11 +2,16 @@
 //!
 //! The key stays, the certificate is replaced on disk before it is used, and the session is opened anew
 //! with it soon after. A failure is tried again at a quarter of the time that is left.
+//!
+//! While one authority takes the place of another the server says whom to trust, over a connection that is
+//! trusted already, and asks for the certificate to be renewed. What is trusted is on disk first: a
+//! certificate of the new authority is of no use to who does not know it.
 
 use std::time::Duration;
 
 use hostler_base::chain;
 use hostler_proto::v1::{self, agent_message};
+use hostler_trust::AuthorityBundle;
 
 use super::talk::Talk;
 use super::{End, Session};
@@ -15,6 +20,47 @@ const RENEWAL_PATIENCE: Duration = Duration::from_secs(30);
 const RENEWAL_RETRY: Duration = Duration::from_secs(600);
 
 impl Session {
+    /// Trusts whom the server says, and renews soon if it says so.
+    pub(super) async fn trust(&mut self, welcome: &v1::Welcome) {
+        if !welcome.authorities_pem.is_empty() {
+            match AuthorityBundle::from_pem(&welcome.authorities_pem) {
+                Ok(told) if told == self.identity.authority => {}
+                Ok(told) => {
+                    if !self.trust_from_now(told).await {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(error = %chain(&error), "server named authorities that make no sense");
+                    return;
+                }
+            }
+        }
+        if welcome.should_renew {
+            self.time_renewal = self.time_renewal.min(self.clock.now());
+        }
+    }
+
+    async fn trust_from_now(&mut self, told: AuthorityBundle) -> bool {
+        let (identity, data_dir) = (self.identity.clone(), self.data_dir.clone());
+        let stored = self
+            .tasks
+            .run_blocking("identity", move || identity.with_authority(&data_dir, told))
+            .await;
+        match stored {
+            Ok(Ok(identity)) => {
+                tracing::info!(authorities = identity.authority.mark(), "authorities changed");
+                self.identity = identity;
+                true
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(error = %chain(&error), "authorities could not be stored");
+                false
+            }
+            Err(_) => false,
+        }
+    }
+
     pub(super) async fn renew_if_due(&mut self, talk: &mut Talk) -> Result<(), End> {
         let now = self.clock.instant();
         let is_asked =

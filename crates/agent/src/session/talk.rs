@@ -23,6 +23,7 @@ use super::news::Answers;
 use super::reports::Sent;
 use super::stream::OpenStream;
 use super::{End, Session, link};
+use crate::output::Share;
 use crate::supervisor::{Ack, StatusAck, Supervisor, Taken, Unreadable, Wishes};
 
 /// How long a connection and a server's first word may take.
@@ -124,7 +125,7 @@ impl Session {
         let dial = link::dial(address, &self.identity, self.manner);
         let mut client = (clock.timeout(OPEN_TIMEOUT, dial).await)
             .map_err(|late| End::Lost(late.to_string()))?
-            .map_err(|error| End::Lost(chain(&error).to_string()))?;
+            .map_err(|error| End::Lost(link::told(chain(&error).to_string())))?;
         let opening = self.supervisor.open_session().await.map_err(|_| End::Stopping)?;
         let (outbound, queue) = mpsc::channel(OUTBOUND_QUEUED);
         let hello = self.hello(opening, &facts);
@@ -141,7 +142,7 @@ impl Session {
             Ok(Err(status)) => {
                 // A server of a release that cannot read what is compressed.
                 self.manner.is_compressed &= status.code() != tonic::Code::Unimplemented;
-                return Err(End::Lost(chain(&status).to_string()));
+                return Err(End::Lost(link::told(chain(&status).to_string())));
             }
             Ok(Ok(greeted)) => greeted,
         };
@@ -170,6 +171,7 @@ impl Session {
             "session opened"
         );
         self.status.set_connected(welcome.server_id.clone(), address.to_owned(), self.clock.now());
+        self.trust(&welcome).await;
         self.remember(welcome, address).await;
         self.runner.blobs().reach().found(address, &self.identity, self.manner);
         Ok(Opened { outbound, inbound, beat })
@@ -266,6 +268,7 @@ impl Session {
     async fn hear(&mut self, talk: &mut Talk, body: server_message::Body) -> Result<(), End> {
         match body {
             server_message::Body::Desired(desired) => {
+                self.take_shares(desired.log_shares.as_ref()).await?;
                 let wishes = wishes(desired).map_err(|error| {
                     tracing::error!(error = %chain(&error), "server sent wishes that make no sense");
                     End::Lost(chain(&error).to_string())
@@ -319,11 +322,31 @@ impl Session {
             server_message::Body::Goodbye(_) => Err(End::Goodbye),
             server_message::Body::Refusal(refusal) => Err(refused(refusal)),
             server_message::Body::Welcome(welcome) => {
+                self.trust(&welcome).await;
                 self.remember(welcome, &talk.address).await;
                 Ok(())
             }
             server_message::Body::HeartbeatAck(_) => Ok(()),
         }
+    }
+
+    /// Puts what projects may keep of their output here into force, before anything of them is started. What
+    /// a server of an older release leaves out stays as it is.
+    async fn take_shares(&self, told: Option<&v1::LogShares>) -> Result<(), End> {
+        let Some(told) = told else { return Ok(()) };
+        let shares = told.shares.iter().map(|share| {
+            Some(Share {
+                project: share.project_name.parse().ok()?,
+                bytes: share.bytes,
+                generation: Generation::from_u64(share.generation),
+            })
+        });
+        let Some(shares) = shares.collect::<Option<Vec<_>>>() else {
+            return Err(End::Lost("the server sent shares that make no sense".into()));
+        };
+        self.runner.accounts().set(shares).await.map_err(|error| {
+            End::Lost(format!("what projects may keep here could not be written: {error}"))
+        })
     }
 
     /// There is room: nothing is read from the server while there is none.
@@ -349,11 +372,14 @@ impl Session {
             return Err(End::Lost("the server does not answer heartbeats".into()));
         }
         let mut metrics_json = String::new();
-        if talk.measured.is_none_or(|last| now.saturating_sub(last) >= self.manner.metrics_every) {
+        let is_due =
+            talk.measured.is_none_or(|last| now.saturating_sub(last) >= self.manner.metrics_every);
+        if self.runner.accounts().has_news() || is_due {
             talk.measured = Some(now);
             let metrics = NodeMetrics {
                 writes: Some(self.tally.metrics()),
                 gpus: self.looker.devices.metrics(now),
+                outputs: self.runner.accounts().kept(),
                 ..self.sampler.sample(self.runner.live().len())
             };
             metrics_json = serde_json::to_string(&metrics).unwrap_or_default();
@@ -472,6 +498,7 @@ mod tests {
                 placement(r#"{"command":["true"]}"#),
                 placement(r#"{"command":["true"],"warp":9}"#),
             ],
+            log_shares: None,
         };
         let wishes = wishes(desired).unwrap();
         assert_eq!(wishes.assignments.len(), 1);
@@ -481,7 +508,12 @@ mod tests {
     #[test]
     fn a_placement_without_ids_makes_no_sense() {
         let bad = v1::DesiredPlacement { run_id: "x".into(), ..placement("{}") };
-        let desired = v1::Desired { from_generation: 0, to_generation: 1, placements: vec![bad] };
+        let desired = v1::Desired {
+            from_generation: 0,
+            to_generation: 1,
+            placements: vec![bad],
+            log_shares: None,
+        };
         assert!(wishes(desired).is_err());
     }
 }

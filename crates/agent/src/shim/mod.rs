@@ -57,7 +57,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::cgroup::{self, Confinement, Group};
 use crate::executor::Seat;
-use crate::output::{Limits, Writer};
+use crate::output::{Account, Limits, Writer};
 use crate::rundir::{self, Request, RunDir};
 use crate::secrets;
 use crate::sys::{self, Alarm, SingleThreaded, Stack};
@@ -269,11 +269,12 @@ fn begin(mut home: Home, order: StartOrder, hold: OwnedFd) -> Result<Shim, Refus
     let identity = born.identity;
     let unenforced = confinement.unenforced.clone();
     let greeting = Greeting { identity, version: wire::VERSION, unenforced }.encode();
+    let account = order.project.name().and_then(|name| Account::of(&home.runs, name).ok());
     let limits = Limits { segment_bytes: order.segment_bytes, segments_max: order.segments_max };
     Ok(Shim {
         home,
         order,
-        output: Writer::new(limits).scrubbing(given.forms),
+        output: Writer::new(limits).scrubbing(given.forms).counted(account),
         secrets: given.dir,
         run,
         confinement,

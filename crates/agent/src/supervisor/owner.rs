@@ -441,7 +441,8 @@ impl Owner {
         let spec = &held.assignment.spec;
         let is_fetched = spec.runtime == Runtime::Container
             || !spec.inputs.is_empty()
-            || !spec.secrets.is_empty();
+            || !spec.secrets.is_empty()
+            || spec.identity.is_some();
         let is_too_early = self.starts.is_in_flight(run) && !is_fetched;
         if is_too_early || self.stopping.get(&run) >= Some(&generation) {
             return;

@@ -29,7 +29,7 @@
 
 mod order;
 
-pub use order::{AGAIN, Binding, Bounds, HookKind, HookTimes, StartOrder};
+pub use order::{AGAIN, Binding, Bounds, HookKind, HookTimes, Project, StartOrder};
 
 use hostler_model::{Exit, Timestamp};
 

@@ -1,7 +1,7 @@
 //! What the agent tells its executor about a run: numbers only, so that a shim never has to read the
 //! spec. Both ends are the same program, so this format may change freely.
 
-use hostler_model::{CpuSet, Hooks, Limits, RunId, Span};
+use hostler_model::{CpuSet, Hooks, Limits, Name, RunId, Span};
 
 use super::Command;
 
@@ -22,6 +22,36 @@ pub struct StartOrder {
     pub is_container: bool,
     /// What it prints has to be scrubbed of secrets, which its record says where to find.
     pub has_secrets: bool,
+    /// Whose account what it prints is kept on.
+    pub project: Project,
+}
+
+/// The name of a project.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Project([u8; Project::SIZE]);
+
+impl Project {
+    const SIZE: usize = 64;
+
+    pub fn new(name: &Name) -> Project {
+        let mut bytes = [0; Self::SIZE];
+        for (place, byte) in bytes.iter_mut().zip(name.as_str().bytes()) {
+            *place = byte;
+        }
+        Project(bytes)
+    }
+
+    /// `None` when it is none.
+    pub fn name(&self) -> Option<&str> {
+        let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(Self::SIZE);
+        std::str::from_utf8(&self.0[..end]).ok().filter(|name| !name.is_empty())
+    }
+}
+
+impl std::fmt::Debug for Project {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(&self.name(), f)
+    }
 }
 
 /// The limits that are kept by cgroups. Zero is none.
@@ -158,7 +188,8 @@ const FIRST_WORDS: usize = 16;
 const WORDS: usize = FIRST_WORDS + Binding::WORDS;
 
 impl StartOrder {
-    pub const SIZE: usize = 16 + 8 * WORDS;
+    const PROJECT_AT: usize = 16 + 8 * WORDS;
+    pub const SIZE: usize = Self::PROJECT_AT + Project::SIZE;
 
     pub fn encode(&self) -> [u8; Self::SIZE] {
         let bounds = &self.bounds;
@@ -187,6 +218,7 @@ impl StartOrder {
         for (place, word) in bytes[16..].chunks_exact_mut(8).zip(words) {
             place.copy_from_slice(&word.to_le_bytes());
         }
+        bytes[Self::PROJECT_AT..].copy_from_slice(&self.project.0);
         bytes
     }
 
@@ -218,6 +250,7 @@ impl StartOrder {
             hooks: HookTimes([pre_start, post_start, pre_stop, post_stop]),
             is_container: words[11] & 1 != 0,
             has_secrets: words[11] & 2 != 0,
+            project: Project(bytes[Self::PROJECT_AT..].try_into().ok()?),
         })
     }
 }
@@ -274,7 +307,10 @@ mod tests {
             hooks: HookTimes::of(&hooks),
             is_container: true,
             has_secrets: true,
+            project: Project::new(&"lab".parse().unwrap()),
         };
+        assert_eq!(order.project.name(), Some("lab"));
+        assert_eq!(Project::new(&"x".repeat(63).parse().unwrap()).name().map(str::len), Some(63));
         assert_eq!(StartOrder::decode(&order.encode()), Some(order));
         assert_eq!(StartOrder::decode(&[0; 3]), None);
         assert_eq!(StartOrder::decode_again(&order.encode_again()), Some(order));

@@ -198,8 +198,12 @@ async fn what_cannot_be_started_or_understood_is_reported_as_such() {
     let newer = assignment(1, sh("true"));
     let mut messages = [&missing, &newer].map(hostler_proto::assignment_to_message);
     messages[1].spec_json = r#"{"command":["true"],"warp":9}"#.into();
-    let desired =
-        v1::Desired { from_generation: 0, to_generation: 1, placements: messages.to_vec() };
+    let desired = v1::Desired {
+        from_generation: 0,
+        to_generation: 1,
+        placements: messages.to_vec(),
+        log_shares: None,
+    };
     session.say(server_message::Body::Desired(desired)).await;
     let mut seen = Vec::new();
     while seen.len() < 2 {

@@ -74,6 +74,7 @@ async fn welcome(session: &FakeSession) -> Duration {
         node_name: "alpha".into(),
         agent_addresses: Vec::new(),
         keeps_facts: true,
+        ..v1::Welcome::default()
     };
     session.say(server_message::Body::Welcome(welcome)).await;
     Duration::from_millis(heartbeat_interval_ms.into())

@@ -245,6 +245,7 @@ impl FakeSession {
             node_name: "alpha".into(),
             agent_addresses: addresses.to_vec(),
             keeps_facts: true,
+            ..v1::Welcome::default()
         };
         self.say(server_message::Body::Welcome(welcome)).await;
     }
@@ -268,6 +269,7 @@ impl FakeSession {
             from_generation: from,
             to_generation: to,
             placements: assignments.iter().map(assignment_to_message).collect(),
+            log_shares: None,
         };
         self.say(server_message::Body::Desired(desired)).await;
     }

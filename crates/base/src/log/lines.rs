@@ -63,7 +63,7 @@ impl<W: Write + Send + 'static> Lines<W> {
                 for (key, value) in &fields {
                     let _ = match value {
                         Value::String(text) if is_plain(text) => write!(line, " {key}={text}"),
-                        value => write!(line, " {key}={value}"),
+                        value => write!(line, " {key}={}", Printable(&value.to_string())),
                     };
                 }
             }
@@ -162,17 +162,25 @@ impl Visit for Fields {
 fn is_plain(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|letter| {
-            !letter.is_whitespace() && !letter.is_control() && letter != '"' && letter != '='
+            !letter.is_whitespace() && !is_risky(letter) && letter != '"' && letter != '='
         })
 }
 
-/// A message on one line and without terminal controls, whatever was in it.
+/// Whether a terminal would do something else with a character than show it: control characters, ends of
+/// lines, and marks for another direction of writing.
+fn is_risky(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text on one line and without terminal controls, whatever was in it.
 struct Printable<'a>(&'a str);
 
 impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for letter in self.0.chars() {
-            if letter.is_control() {
+            if is_risky(letter) {
                 write!(f, "{}", letter.escape_default())?;
             } else {
                 f.write_char(letter)?;
@@ -249,5 +257,23 @@ mod tests {
                 r#"2026-09-21T14:13:20.000001Z ERROR hostler_base::log::lines::tests: bad\u{1b}[31m news error="disk\nis gone" path=/var"#
             ]
         );
+    }
+
+    #[test]
+    fn log_injection_stays_on_its_line() {
+        let evil =
+            "x\r\n2026-09-21T14:13:20Z INFO forged: yes\u{1b}[2J\u{9b}1A\u{7f}\u{2028}\u{202e}z";
+        for format in [LogFormat::Text, LogFormat::Json] {
+            let lines = logged(format, || {
+                let span = info_span!("request", path = evil);
+                let _entered = span.enter();
+                info!(name = evil, shown = %evil, debugged = ?evil, "{evil}");
+            });
+            assert_eq!(lines.len(), 1, "{lines:?}");
+            assert!(!lines[0].contains('\u{1b}'), "{}", lines[0]);
+            if format == LogFormat::Text {
+                assert!(!lines[0].chars().any(is_risky), "{}", lines[0]);
+            }
+        }
     }
 }

@@ -29,6 +29,15 @@ pub enum ProjectCommand {
     /// Remove projects that hold nothing any more
     #[command(visible_alias = "delete", after_help = "Examples:\n  hostler project rm lab")]
     Rm(ProjectRefs),
+    /// Show what a project holds of what it may hold
+    #[command(
+        after_help = "Examples:\n  hostler project quota lab\n  hostler project quota -o json\n\nAn admin sets quotas with `hostler project edit`."
+    )]
+    Quota {
+        /// Name or id of the project; the one you work in when absent
+        #[arg(value_name = "PROJECT")]
+        name: Option<String>,
+    },
     /// List who holds a role in a project
     #[command(after_help = "Examples:\n  hostler project members lab")]
     Members(MembersArgs),
@@ -91,6 +100,18 @@ pub struct ShareArgs {
     /// Tasks that may wait or run at once, or none for no limit
     #[arg(long, value_name = "N|none")]
     pub quota_tasks: Option<Limit<u64>>,
+    /// Workloads that may be applied, or none for no limit
+    #[arg(long, value_name = "N|none")]
+    pub quota_workloads: Option<Limit<u64>>,
+    /// Secrets, in the same way
+    #[arg(long, value_name = "N|none")]
+    pub quota_secrets: Option<Limit<u64>>,
+    /// What its files and outputs may take as blobs, or none for no limit
+    #[arg(long, value_name = "SIZE|none")]
+    pub quota_blobs: Option<Limit<Bytes>>,
+    /// What nodes may keep of the output of its runs, or none for no limit
+    #[arg(long, value_name = "SIZE|none")]
+    pub quota_logs: Option<Limit<Bytes>>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -113,6 +134,7 @@ pub struct ProjectRefs {
         .required(true)
         .multiple(true)
         .args(["description", "weight", "quota_cores", "quota_memory", "quota_gpus", "quota_tasks"])
+        .args(["quota_workloads", "quota_secrets", "quota_blobs", "quota_logs"])
 ))]
 pub struct ProjectEditArgs {
     #[command(flatten)]
@@ -153,6 +175,9 @@ pub enum UserCommand {
     /// Take the second factor off users who lost their device and their recovery codes
     #[command(after_help = "Examples:\n  hostler user totp-reset ada")]
     TotpReset(UserRefs),
+    /// Who users are at the identity provider
+    #[command(subcommand)]
+    Identity(super::UserIdentityCommand),
     /// List users and service accounts
     #[command(visible_alias = "list", after_help = "Examples:\n  hostler user ls")]
     Ls(LimitArgs),

@@ -18,7 +18,7 @@ pub enum AuditCommand {
     Ls(AuditListArgs),
     /// Search audit entries, newest first
     #[command(
-        after_help = "Examples:\n  hostler audit search --object web --since 7d\n  hostler audit search 'out of memory' --kind task -p lab\n  hostler audit search --actor ada --source 10.0.0.7 --since 2026-01-31T12:00:00Z --until 1h -o json"
+        after_help = "Examples:\n  hostler audit search --object web --since 7d\n  hostler audit search 'out of memory' --kind task -p lab\n  hostler audit search --action 'secret.*' --since 1d\n  hostler audit search --actor ada --source 10.0.0.7 --since 2026-01-31T12:00:00Z --until 1h -o json"
     )]
     Search(AuditSearchArgs),
     /// Print audit entries as JSON lines, oldest first, with everything to verify them elsewhere
@@ -49,7 +49,7 @@ pub struct AuditListArgs {
     /// Only entries of this actor
     #[arg(long, value_name = "NAME")]
     pub actor: Option<String>,
-    /// Only this action, such as task.create
+    /// Only this action, such as task.create, or all that begin so: `task.` or `task.*`
     #[arg(long, value_name = "ACTION")]
     pub action: Option<String>,
     /// At most this many; 0 for all
@@ -65,7 +65,7 @@ pub struct AuditSearchArgs {
     /// Only entries of this actor
     #[arg(long, value_name = "NAME")]
     pub actor: Option<String>,
-    /// Only this action, such as task.create
+    /// Only this action, such as task.create, or all that begin so: `task.` or `task.*`
     #[arg(long, value_name = "ACTION")]
     pub action: Option<String>,
     /// Only about this kind of object

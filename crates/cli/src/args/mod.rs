@@ -2,7 +2,9 @@
 
 mod access;
 mod agent;
+mod approval;
 mod audit;
+mod authority;
 mod files;
 mod grammar;
 mod host;
@@ -31,10 +33,15 @@ pub use agent::{
     AgentJoinArgs, AgentLogsArgs, AgentNextArgs, AgentRunArgs, AgentShutdownArgs, AgentUpArgs,
     AgentValidateArgs, AgentWorkload, AgentWorkloads, LocalCommand, When,
 };
+pub use approval::{
+    ApprovalApproveArgs, ApprovalCommand, ApprovalDenyArgs, ApprovalListArgs,
+    ApprovalPolicyCommand, ApprovalPolicySetArgs, PolicyPlace,
+};
 pub use audit::{
     AuditAnchorsArgs, AuditCommand, AuditExportArgs, AuditListArgs, AuditSearchArgs,
     AuditVerifyArgs,
 };
+pub use authority::CaCommand;
 pub use files::{BlobCommand, FileArgs, LocalInput, TaskDownloadArgs, outputs_as_kept};
 pub use grammar::Limit;
 pub use host::{
@@ -58,7 +65,7 @@ pub use node::{
 pub use people::{
     InvitationCommand, InvitationRefs, InvitationScope, SessionCommand, SessionListArgs,
     SessionRemoveArgs, TotpCommand, TotpConfirmArgs, TotpDisableArgs, TotpEnrolArgs,
-    UserInviteArgs, UserResetArgs,
+    UserIdentityCommand, UserInviteArgs, UserResetArgs,
 };
 pub use queue::{
     AccountArgs, ArrayCommand, ArrayKillArgs, ArrayLogsArgs, ArrayRef, ArrayTasksArgs,
@@ -73,8 +80,8 @@ pub use role::{
     RoleCreateArgs, RoleEditArgs,
 };
 pub use secret::{
-    SecretArg, SecretCommand, SecretListArgs, SecretRotateArgs, SecretSetArgs, SecretUseArgs,
-    SecretValueArgs,
+    SecretArg, SecretCommand, SecretLinkArgs, SecretListArgs, SecretRotateArgs, SecretSetArgs,
+    SecretUseArgs, SecretValueArgs,
 };
 pub use session::{ContextCommand, LoginArgs};
 pub use spec::{ContainerArgs, PlacementArgs, QueueRuleArgs, ResourceArgs, SpecArgs};
@@ -196,6 +203,12 @@ pub struct Globals {
     /// Never ask; fail where an answer would be needed
     #[arg(long, global = true)]
     pub no_input: bool,
+    /// Do what needs an approval, with this one
+    #[arg(long, global = true, value_name = "ID")]
+    pub approval: Option<hostler_model::ApprovalId>,
+    /// Do what needs an approval without one, for this reason; everybody is told
+    #[arg(long, global = true, value_name = "REASON", conflicts_with = "approval")]
+    pub break_glass: Option<String>,
     /// No colours; NO_COLOR does the same
     #[arg(long, global = true)]
     pub no_color: bool,
@@ -270,9 +283,15 @@ pub enum Command {
     /// Who may do what, and why; and your second factor
     #[command(subcommand)]
     Auth(AuthCommand),
+    /// Approvals: what others have to agree to first
+    #[command(subcommand)]
+    Approval(ApprovalCommand),
     /// The audit trail: who changed what
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// The certificate authority that servers and nodes are of
+    #[command(subcommand)]
+    Ca(CaCommand),
 
     Login(LoginArgs),
     /// Give the token back and forget it

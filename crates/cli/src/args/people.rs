@@ -35,6 +35,48 @@ pub struct UserResetArgs {
 }
 
 #[derive(Clone, Debug, Subcommand)]
+pub enum UserIdentityCommand {
+    /// List the identities that log in as a user
+    #[command(
+        visible_alias = "list",
+        after_help = "Examples:\n  hostler user identity ls ada\n  hostler user identity ls ada -o json"
+    )]
+    Ls {
+        /// Name or id of the user
+        #[arg(value_name = "USER")]
+        user: String,
+    },
+    /// Let an identity at the provider log in as a user
+    #[command(
+        after_help = "Examples:\n  hostler user identity add ada 00u1x7\n\nThe subject is what the provider calls the person for ever: its claim `sub`. Who tries to log in\nwithout being linked is told it."
+    )]
+    Add {
+        /// Name or id of the user
+        #[arg(value_name = "USER")]
+        user: String,
+        /// What the provider calls the person
+        #[arg(value_name = "SUBJECT")]
+        subject: String,
+    },
+    /// Let an identity not log in as a user any more; sessions go on until they are ended
+    #[command(
+        visible_alias = "delete",
+        after_help = "Examples:\n  hostler user identity rm ada 00u1x7\n\n`hostler session rm --all --user ada` ends the sessions."
+    )]
+    Rm {
+        /// Name or id of the user
+        #[arg(value_name = "USER")]
+        user: String,
+        /// What the provider calls the person
+        #[arg(value_name = "SUBJECT")]
+        subject: String,
+        /// The provider, where several have the same subject
+        #[arg(long, value_name = "URL")]
+        issuer: Option<String>,
+    },
+}
+
+#[derive(Clone, Debug, Subcommand)]
 pub enum InvitationCommand {
     /// List invitations, newest first
     #[command(

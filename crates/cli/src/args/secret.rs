@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use hostler_model::{Name, SecretRef, SecretUse};
+use hostler_model::{Name, RoleName, SecretRef, SecretUse};
 
 use super::LimitArgs;
 
@@ -28,6 +28,12 @@ pub enum SecretCommand {
         version: Option<u32>,
     },
     Rotate(SecretRotateArgs),
+    Link(SecretLinkArgs),
+    /// List the vaults that secrets of the project can lead to
+    #[command(
+        after_help = "Examples:\n  hostler secret vaults\n  hostler secret vaults -o json\n\nVaults are in the configuration of the servers, as `[vault.NAME]`.\nPaths of links are below the prefix."
+    )]
+    Vaults,
     /// List the versions of a secret, newest first
     #[command(
         after_help = "Examples:\n  hostler secret versions db\n  hostler secret versions prod/db -o json"
@@ -125,6 +131,34 @@ pub struct SecretRotateArgs {
     pub value: SecretValueArgs,
 }
 
+/// Have a secret lead to a value in a vault outside
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  hostler secret link db --provider corp --path db/app --field password
+  hostler secret link prod/db --provider corp --path db/app#password@3
+
+`hostler secret vaults` lists vaults. The value is asked for when a run starts or somebody reads
+it, and never stored. It is used as any other secret: --secret-env DB_PASSWORD=db. Linking again
+leads elsewhere; `hostler secret rm` removes the link, not what is in the vault. Whether it can be
+had shows `hostler secret get`.")]
+pub struct SecretLinkArgs {
+    #[command(flatten)]
+    pub secret: SecretArg,
+    /// Name of the vault
+    #[arg(long, value_name = "VAULT")]
+    pub provider: Name,
+    /// Where it is, below what the vault has for the project
+    #[arg(long, value_name = "PATH[#FIELD][@VERSION]")]
+    pub path: String,
+    /// Which field of what is there; not needed where there is only one
+    #[arg(long, value_name = "FIELD")]
+    pub field: Option<String>,
+    /// As the vault counts versions; the newest when absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub version: Option<u32>,
+}
+
 /// Secrets that it is given.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Secrets")]
@@ -135,6 +169,9 @@ pub struct SecretUseArgs {
     /// Give it a secret in a file of this name, in the directory that HOSTLER_SECRETS names
     #[arg(long = "secret-file", value_name = "FILE=SECRET[:VERSION]", value_parser = in_file)]
     pub files: Vec<SecretUse>,
+    /// Let it call Hostler's API with this role in its project, with the token in HOSTLER_TOKEN_FILE
+    #[arg(long, value_name = "ROLE")]
+    pub identity: Option<RoleName>,
 }
 
 fn in_variable(text: &str) -> Result<SecretUse, String> {

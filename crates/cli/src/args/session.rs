@@ -10,6 +10,7 @@ Examples:
   hostler login https://control:7443
   hostler login https://control:7443 --name ada --fingerprint sha256:.. --password-stdin < password
   hostler login https://127.0.0.1:7443 --setup CODE --name admin
+  hostler login https://control:7443 --oidc
   hostler login --invitation 'https://control:7443/#invitation=..' --name ada
   hostler login --reset 'https://control:7443/#reset=..'
 
@@ -37,6 +38,9 @@ pub struct LoginArgs {
     /// Set a new password with the link that an admin made
     #[arg(long, value_name = "LINK", conflicts_with_all = ["setup", "token_stdin", "url", "invitation"])]
     pub reset: Option<String>,
+    /// Log in at the identity provider, with a browser
+    #[arg(long, conflicts_with_all = ["setup", "token_stdin", "invitation", "reset", "name", "password_stdin"])]
+    pub oidc: bool,
     /// Read the password from stdin instead of asking
     #[arg(long)]
     pub password_stdin: bool,

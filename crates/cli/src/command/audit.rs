@@ -16,7 +16,7 @@ use hostler_api::record::{
 };
 use hostler_api::{Nothing, PageQuery};
 use hostler_model::{AuditAnchor, AuditChain, AuditEntry, AuditVerdict};
-use hostler_trust::AuthorityCertificate;
+use hostler_trust::AuthorityBundle;
 
 use super::{Cx, DONE, Link, NONE, PAGE};
 use crate::args::{AuditCommand, AuditExportArgs, AuditSearchArgs, AuditVerifyArgs};
@@ -178,7 +178,7 @@ async fn ask(cx: &Cx, kept: BTreeMap<u64, AuditAnchor>) -> Result<AuditVerdict, 
 fn misfit(
     anchor: &AuditAnchor,
     hash: Option<&[u8]>,
-    authority: &AuthorityCertificate,
+    authority: &AuthorityBundle,
 ) -> Option<String> {
     let signed = format!("the anchor that was signed for it at {}", anchor.time);
     if !authority.has_signed(AuditAnchor::PURPOSE, &anchor.signed(), &anchor.signature) {
@@ -194,7 +194,7 @@ fn misfit(
 }
 
 /// The authority whose signatures count.
-fn authority(cx: &Cx) -> Result<AuthorityCertificate, Failure> {
+fn authority(cx: &Cx) -> Result<AuthorityBundle, Failure> {
     let given = cx.globals.cacert.as_ref().filter(|path| !path.as_os_str().is_empty());
     let pem = match given {
         Some(path) => {
@@ -202,7 +202,7 @@ fn authority(cx: &Cx) -> Result<AuthorityCertificate, Failure> {
         }
         None => Target::resolve(&cx.globals, &cx.environment)?.ca_pem.value,
     };
-    Ok(AuthorityCertificate::from_pem(&pem).context("read the authority's certificate")?)
+    Ok(AuthorityBundle::from_pem(&pem).context("read the authority's certificate")?)
 }
 
 /// Follows the chain in a file.
@@ -267,7 +267,7 @@ impl Walk {
         &mut self,
         record: AuditView,
         anchors: &BTreeMap<u64, AuditAnchor>,
-        authority: Option<&AuthorityCertificate>,
+        authority: Option<&AuthorityBundle>,
     ) -> Option<AuditVerdict> {
         let sequence = record.sequence;
         let Some(entry) = record.entry() else {

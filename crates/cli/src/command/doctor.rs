@@ -5,12 +5,13 @@
 
 use std::time::Duration;
 
+use hostler_api::authority::AuthorityShow;
 use hostler_api::node::{NodeList, NodeListQuery, NodeView};
 use hostler_api::session::Whoami;
 use hostler_api::system::{Livez, Readyz};
 use hostler_base::chain;
 use hostler_client::{Client, Error, probe};
-use hostler_model::{Code, NodeState, Timestamp};
+use hostler_model::{AuthorityPhase, Code, NodeState, Timestamp};
 use serde::Serialize;
 
 use super::{Cx, DONE, NONE, PAGE};
@@ -19,6 +20,9 @@ use crate::exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, Cell, Column, Show, column, span};
 use crate::target::Target;
+
+/// An authority that ends within so many days is told of.
+const AUTHORITY_DAYS: u64 = 60;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -135,6 +139,7 @@ async fn examine(cx: &Cx, checks: &mut Vec<Check>) {
         Ok(me) => checks.push(ok("login", format!("{} ({})", me.name, me.kind))),
         Err(error) => return checks.push(refused("login", &error)),
     }
+    checks.extend(authority(&client, cx.now()).await);
     checks.push(nodes(&client).await);
 }
 
@@ -179,6 +184,33 @@ fn clock(date: Option<&str>, now: Timestamp) -> Check {
     }
 }
 
+/// What is to be said of the authority; nothing where it is well, or not for the caller to see.
+async fn authority(client: &Client, now: Timestamp) -> Option<Check> {
+    let view = client.call::<AuthorityShow>(&NONE, &NONE, &NONE).await.ok()?;
+    if let Some(check) = authority_age(view.present.time_expires, now) {
+        return Some(check);
+    }
+    let waiting = view.waiting.len();
+    (view.phase != AuthorityPhase::Stable).then(|| {
+        let detail = format!(
+            "another takes the place of the old one, nodes that have not renewed: {waiting}"
+        );
+        warning("authority", detail, "`hostler ca show` names them, `hostler ca finish` ends it")
+    })
+}
+
+fn authority_age(expires: Timestamp, now: Timestamp) -> Option<Check> {
+    let days = expires.since(now).as_secs() / 86_400;
+    let hint = "`hostler ca rotate` replaces it while everything goes on";
+    match days {
+        0 if expires <= now => Some(failed("authority", "it has expired", hint)),
+        0..AUTHORITY_DAYS => {
+            Some(warning("authority", format!("it expires in {days} days, on {expires}"), hint))
+        }
+        _ => None,
+    }
+}
+
 async fn nodes(client: &Client) -> Check {
     let query = NodeListQuery { limit: PAGE, ..NodeListQuery::default() };
     let listing = match client.list_all::<NodeList, NodeView>(&NONE, &query).await {
@@ -206,6 +238,17 @@ async fn nodes(client: &Client) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_authority_that_ends_soon_is_told() {
+        let now: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
+        let verdict =
+            |expires: &str| authority_age(expires.parse().unwrap(), now).map(|check| check.verdict);
+        assert_eq!(verdict("2036-01-31T12:00:00Z"), None);
+        assert_eq!(verdict("2026-03-31T12:00:00Z"), Some(Verdict::Warning));
+        assert_eq!(verdict("2026-01-31T13:00:00Z"), Some(Verdict::Warning));
+        assert_eq!(verdict("2026-01-31T11:00:00Z"), Some(Verdict::Failed));
+    }
 
     #[test]
     fn clocks_that_are_apart_are_told() {

@@ -14,7 +14,7 @@ use hostler_api::invitation::{
 use hostler_api::session::{
     Login, LoginBody, LoginKind, LoginView, Logout, Setup, SetupBody, Whoami, WhoamiView,
 };
-use hostler_client::{Client, ClientConfig, Presented, probe};
+use hostler_client::{Client, ClientConfig, Presented, probe_for};
 use hostler_model::{Code, DEFAULT_PROJECT, Name, PermissionSet, Role, SecondFactorState};
 use hostler_trust::{Link, SecretString, TokenKind};
 
@@ -26,7 +26,7 @@ use crate::config::{self, Secrets};
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 use crate::output;
-use crate::target::{Target, given};
+use crate::target::{Target, given, same_address};
 
 pub async fn login(cx: &Cx, args: LoginArgs) -> Outcome {
     let config = config::load(&cx.environment)?;
@@ -45,7 +45,13 @@ pub async fn login(cx: &Cx, args: LoginArgs) -> Outcome {
             "give its address: `hostler login https://host:7443`",
         ));
     };
-    let presented = probe(address, cx.now(), Duration::from_secs(10)).await?;
+    let pinned = config.contexts.values().find(|context| same_address(&context.address, address));
+    let wanted = handed
+        .as_ref()
+        .map(|handed| handed.link().authority)
+        .or(args.fingerprint)
+        .or(pinned.and_then(|context| context.fingerprint.parse().ok()));
+    let presented = probe_for(address, wanted, cx.now(), Duration::from_secs(10)).await?;
     trust(cx, &args, handed.as_ref(), &config, &presented)?;
 
     let token = token(cx, &args, handed.as_ref(), &presented).await?;
@@ -220,6 +226,7 @@ async fn token(
             };
             client.call::<Setup>(&NONE, &NONE, &body).await?
         }
+        (None, None) if args.oidc => super::oidc::enter(cx, &client).await?,
         (None, None) => {
             let name = name(cx, args)?;
             let password = password(cx, &format!("Password for {name}"), args.password_stdin)?;
@@ -369,7 +376,9 @@ fn describe(me: &WhoamiView, address: &str) -> String {
         .pair("Second factor", second_factor(me.second_factor));
     for project in &me.projects {
         let standing = standing(project.role, project.permissions);
-        text.pair(&format!("In project {}", project.project), standing);
+        let name =
+            project.name.as_ref().map_or_else(|| project.project.to_string(), Name::to_string);
+        text.pair(&format!("In project {name}"), standing);
     }
     text.render()
 }

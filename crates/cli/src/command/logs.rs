@@ -76,9 +76,11 @@ pub async fn print(
 
 fn plain(cx: &Cx, line: &LogLine) -> Result<(), Failure> {
     match line {
-        LogLine::Data { stream: OutputStream::Stdout, data, .. } => cx.ui.data(&decode_data(data)?),
+        LogLine::Data { stream: OutputStream::Stdout, data, .. } => {
+            cx.ui.task_data(&decode_data(data)?)
+        }
         LogLine::Data { stream: OutputStream::Stderr, data, .. } => {
-            cx.ui.error_data(&decode_data(data)?)
+            cx.ui.task_error_data(&decode_data(data)?)
         }
         LogLine::Gap { detail } => {
             cx.ui.warn(&format!("output is missing here: {detail}"));

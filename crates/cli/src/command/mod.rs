@@ -1,9 +1,11 @@
 //! What the commands do: one file per noun. Each takes its arguments and a [`Cx`], talks to the
 //! server, prints, and gives an exit code or a [`Failure`].
 
+mod approval;
 mod array;
 mod audit;
 mod auth;
+pub(crate) mod authority;
 mod context;
 mod doctor;
 mod explain;
@@ -16,6 +18,7 @@ mod login;
 mod logs;
 mod member;
 mod node;
+mod oidc;
 mod operation;
 mod progress;
 mod project;
@@ -26,7 +29,7 @@ mod run;
 mod second_factor;
 mod secret;
 mod session;
-mod spec;
+pub(crate) mod spec;
 mod spec_flags;
 mod spec_text;
 mod system;
@@ -41,11 +44,12 @@ mod workload;
 
 pub(crate) use progress::{Tally, count};
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use futures::TryStreamExt;
 use hostler_api::{Endpoint, Listing, Nothing};
-use hostler_client::{Client, Error};
+use hostler_client::{Client, Consent, Error};
 use hostler_model::{Code, Timestamp};
 
 use crate::args::{Command, Globals, ServerCommand};
@@ -65,6 +69,8 @@ pub struct Cx {
     pub ui: Ui,
     pub globals: Globals,
     pub environment: Environment,
+    /// The client that was used with what a context has pinned, and the context's name.
+    pub used: OnceLock<(Client, String)>,
 }
 
 /// A server and the project to work in.
@@ -80,7 +86,17 @@ impl Cx {
 
     fn link(&self) -> Result<Link, Failure> {
         let target = Target::resolve(&self.globals, &self.environment)?;
-        Ok(Link { client: target.client()?, project: target.project.value })
+        let client = target.client()?;
+        if let Some(context) = target.context.clone().filter(|_| self.globals.cacert.is_none()) {
+            // The first one tells what there is to learn.
+            let _known = self.used.set((client.clone(), context));
+        }
+        let client = match (self.globals.approval, &self.globals.break_glass) {
+            (Some(id), _) => client.with_consent(&Consent::Approval(id))?,
+            (None, Some(reason)) => client.with_consent(&Consent::BreakGlass(reason.clone()))?,
+            (None, None) => client,
+        };
+        Ok(Link { client, project: target.project.value })
     }
 
     async fn list<E, T>(
@@ -162,7 +178,9 @@ pub async fn perform(cx: &Cx, command: Command) -> Outcome {
         Command::Invitation(command) => invitation::perform(cx, command).await,
         Command::Token(command) => token::perform(cx, command).await,
         Command::Auth(command) => auth::perform(cx, command).await,
+        Command::Approval(command) => Box::pin(approval::perform(cx, command)).await,
         Command::Audit(command) => Box::pin(audit::perform(cx, command)).await,
+        Command::Ca(command) => authority::perform(cx, command).await,
         Command::Login(args) => login::login(cx, args).await,
         Command::Logout => login::logout(cx).await,
         Command::Whoami => login::whoami(cx).await,

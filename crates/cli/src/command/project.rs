@@ -4,12 +4,15 @@ use hostler_api::project::{
     ProjectCreate, ProjectCreateBody, ProjectGet, ProjectList, ProjectRemove, ProjectUpdate,
     ProjectUpdateBody, ProjectView,
 };
+use hostler_api::task::QueueShow;
 use hostler_api::{PageQuery, ProjectPath};
 use hostler_model::{Generation, Quota};
 
 use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare, member};
 use crate::args::{Limit, ProjectCommand, ShareArgs};
-use crate::failure::Outcome;
+use crate::exit;
+use crate::failure::{Failure, Outcome};
+use crate::output::{self, QuotaLine};
 
 pub fn path(project: &str) -> ProjectPath {
     ProjectPath { project: bare("project", project).to_owned() }
@@ -26,6 +29,10 @@ fn quota(args: &ShareArgs, now: &Quota) -> Option<Quota> {
         memory: args.quota_memory.map_or(now.memory, Limit::value),
         gpus: args.quota_gpus.map_or(now.gpus, Limit::value),
         tasks: args.quota_tasks.map_or(now.tasks, Limit::value),
+        workloads: args.quota_workloads.map_or(now.workloads, Limit::value),
+        secrets: args.quota_secrets.map_or(now.secrets, Limit::value),
+        blobs: args.quota_blobs.map_or(now.blobs, Limit::value),
+        logs: args.quota_logs.map_or(now.logs, Limit::value),
     };
     (quota != *now).then_some(quota)
 }
@@ -75,6 +82,20 @@ pub async fn perform(cx: &Cx, command: ProjectCommand) -> Outcome {
                 remove.await?;
                 cx.ui.say(&format!("project {} removed", bare("project", name)));
             }
+            Ok(DONE)
+        }
+        ProjectCommand::Quota { name } => {
+            let project = name.unwrap_or_else(|| link.project.clone());
+            let named = get(&link, &project).await?.name;
+            let shown = link.client.call::<QueueShow>(&NONE, &NONE, &NONE).await?.projects;
+            let found = shown.iter().find(|line| line.project == named).ok_or_else(|| {
+                Failure::told(
+                    exit::Code::Denied,
+                    format!("what the project `{named}` holds is not yours to see"),
+                    "ask for a role that has the permission task.read there",
+                )
+            })?;
+            output::list(&cx.ui, cx.now(), &QuotaLine::all_of(found))?;
             Ok(DONE)
         }
         ProjectCommand::Members(args) => {

@@ -4,17 +4,17 @@ use std::path::Path;
 
 use hostler_api::ProjectPath;
 use hostler_api::secret::{
-    SecretGenerate, SecretGenerateBody, SecretGet, SecretList, SecretListQuery, SecretPath,
-    SecretQuery, SecretRead, SecretReadQuery, SecretRemove, SecretRewrap, SecretSet,
+    SecretGenerate, SecretGenerateBody, SecretGet, SecretLinkSet, SecretList, SecretListQuery,
+    SecretPath, SecretQuery, SecretRead, SecretReadQuery, SecretRemove, SecretRewrap, SecretSet,
     SecretSetQuery, SecretVersionDestroy, SecretVersionList, SecretVersionListQuery,
-    SecretVersionPath, SecretView,
+    SecretVersionPath, SecretView, VaultList,
 };
 use hostler_client::decode_data;
-use hostler_model::{SECRET_MAX, SecretRef};
+use hostler_model::{SECRET_MAX, SecretLink, SecretRef};
 use hostler_trust::SecretBytes;
 
 use super::{Cx, DONE, Link, NONE, PAGE};
-use crate::args::{SecretArg, SecretCommand, SecretListArgs, SecretValueArgs};
+use crate::args::{SecretArg, SecretCommand, SecretLinkArgs, SecretListArgs, SecretValueArgs};
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -27,6 +27,11 @@ pub async fn perform(cx: &Cx, command: SecretCommand) -> Outcome {
         SecretCommand::Ls(args) => ls(cx, &link, args).await,
         SecretCommand::Set(args) => set(cx, &link, &args.secret, args.value, false).await,
         SecretCommand::Rotate(args) => set(cx, &link, &args.secret, args.value, true).await,
+        SecretCommand::Link(args) => link_to(cx, &link, args).await,
+        SecretCommand::Vaults => {
+            let path = ProjectPath { project: link.project.clone() };
+            cx.list::<VaultList, _>(&link, &path, &NONE, None).await
+        }
         SecretCommand::Get { secret, version } => {
             let version = version.or(secret.secret.version);
             get(cx, &link, &secret.secret, version).await
@@ -106,6 +111,30 @@ async fn set(
         false => format!("set, version {version}"),
     };
     cx.changed(&after, &what)
+}
+
+async fn link_to(cx: &Cx, link: &Link, args: SecretLinkArgs) -> Outcome {
+    let secret = &args.secret.secret;
+    if let Some(version) = secret.version {
+        return Err(Failure::usage(
+            "a link has no versions of its own",
+            format!("leave `:{version}` out; a version of the vault's is named with --version"),
+        ));
+    }
+    let example = "name it such as --path db/app --field password";
+    let mut to = SecretLink::parse(args.provider, &args.path)
+        .map_err(|error| Failure::usage(error.to_string(), example))?;
+    if (to.field.is_some() && args.field.is_some())
+        || (to.version.is_some() && args.version.is_some())
+    {
+        let text =
+            "a field and a version are named once: in the path, or with --field and --version";
+        return Err(Failure::usage(text, example));
+    }
+    to.field = to.field.or(args.field);
+    to.version = to.version.or(args.version);
+    let linked = link.client.call::<SecretLinkSet>(&path(link, secret), &of(secret), &to).await?;
+    cx.changed(&linked, &format!("linked to {to}"))
 }
 
 /// The value, from wherever it may come from.

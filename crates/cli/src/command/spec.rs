@@ -82,7 +82,7 @@ fn read(ui: &Ui, path: &Path) -> Result<String, Failure> {
 }
 
 /// JSON is YAML, so one parser reads both. A document with only a `command` and its like is a spec.
-fn parse(text: &str) -> Result<Submission, String> {
+pub(crate) fn parse(text: &str) -> Result<Submission, String> {
     let say = |error: serde_saphyr::Error| error.to_string();
     let fields: BTreeMap<String, serde_json::Value> = serde_saphyr::from_str(text).map_err(say)?;
     if fields.contains_key("tasks") {
@@ -128,6 +128,9 @@ fn overlay(
     spec.tags.extend(args.tags);
     spec.secrets.extend(args.secrets.variables);
     spec.secrets.extend(args.secrets.files);
+    if let Some(role) = args.secrets.identity {
+        spec.identity.get_or_insert_default().role = Some(role);
+    }
     spec_flags::resources(spec, args.resources);
     spec_flags::placement(spec, args.placement)?;
     spec_flags::queue(spec, args.queue);
@@ -135,7 +138,7 @@ fn overlay(
 }
 
 /// `Err` is the number of the line that is wrong.
-fn env_lines(text: &str) -> Result<Vec<(String, String)>, usize> {
+pub(crate) fn env_lines(text: &str) -> Result<Vec<(String, String)>, usize> {
     let lines = text.lines().map(str::trim_start).zip(1usize..);
     lines
         .filter(|(line, _)| !line.is_empty() && !line.starts_with('#'))

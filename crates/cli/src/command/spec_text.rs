@@ -89,7 +89,16 @@ pub fn secrets(text: &mut Description, spec: &WorkloadSpec) {
             format!("{} in the file {}", given.secret, file.as_deref().unwrap_or_default())
         }
     });
-    text.pair("Secrets", each.collect::<Vec<_>>().join("\n"));
+    let identity = spec.identity.as_ref().map(|identity| {
+        let role = match &identity.role {
+            Some(role) => format!("role {role}"),
+            None => "no role".to_owned(),
+        };
+        let others = identity.tokens.iter();
+        let others = others.map(|token| format!("{} in the file {}", token.audience, token.file));
+        std::iter::once(role).chain(others).collect::<Vec<_>>().join("\n")
+    });
+    text.pair("Secrets", each.collect::<Vec<_>>().join("\n")).pair("Identity", identity);
 }
 
 pub fn container(text: &mut Description, spec: &WorkloadSpec) {

@@ -104,7 +104,13 @@ pub fn submitted(cx: &Cx, task: &TaskView) -> Outcome {
     if cx.ui.format().is_some() || cx.ui.is_quiet() {
         return cx.one(task);
     }
-    cx.ui.say(&format!("submitted; `hostler logs -f {}` shows its output", task.name));
+    match task.status.state {
+        TaskStateKind::PendingApproval => cx.ui.say(&format!(
+            "submitted; it waits for an approval: `hostler task explain {}` says whose",
+            task.name
+        )),
+        _ => cx.ui.say(&format!("submitted; `hostler logs -f {}` shows its output", task.name)),
+    }
     cx.ui.line(task.name.as_str())?;
     Ok(DONE)
 }

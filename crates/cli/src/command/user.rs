@@ -31,6 +31,7 @@ pub async fn perform(cx: &Cx, command: UserCommand) -> Outcome {
             }
             Ok(DONE)
         }
+        UserCommand::Identity(command) => super::oidc::identities(cx, &link, command).await,
         UserCommand::Ls(limit) => {
             let query = PageQuery { limit: PAGE, cursor: None };
             cx.list::<UserList, _>(&link, &NONE, &query, limit.limit).await

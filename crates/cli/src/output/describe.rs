@@ -2,6 +2,8 @@
 
 use hostler_model::WriteMetrics;
 
+use super::printable;
+
 #[derive(Clone, Debug, Default)]
 pub struct Description {
     sections: Vec<(String, Vec<Line>)>,
@@ -23,13 +25,13 @@ impl Description {
     /// What is absent is left out.
     pub fn pair(&mut self, name: &str, value: impl Into<Option<String>>) -> &mut Description {
         if let Some(value) = value.into().filter(|value| !value.is_empty()) {
-            self.push(Line::Pair(name.to_owned(), value));
+            self.push(Line::Pair(printable::one_line(name), printable::lines(&value)));
         }
         self
     }
 
     pub fn text(&mut self, text: impl Into<String>) -> &mut Description {
-        self.push(Line::Text(text.into()));
+        self.push(Line::Text(printable::lines(&text.into())));
         self
     }
 

@@ -6,11 +6,14 @@
 //! and are cut to the terminal only where there is one.
 
 mod access_rows;
+mod approval_rows;
 mod blob_rows;
 mod describe;
 mod image_rows;
 mod jsonpath;
 mod people_rows;
+mod printable;
+mod quota_rows;
 mod resources;
 mod rows;
 mod secret_rows;
@@ -24,6 +27,8 @@ mod workload_rows;
 pub use describe::{Description, written_today};
 pub use image_rows::ImageWithNodes;
 pub use jsonpath::JsonPath;
+pub use printable::{Tame, lines, one_line};
+pub use quota_rows::QuotaLine;
 pub use resources::{NodeResources, gpu};
 pub use table::{Cell, Table};
 pub use task_rows::{ArrayTask, QueueLine};

@@ -1,6 +1,7 @@
-//! What invitations and sessions show of themselves in a table.
+//! What invitations, sessions and identities show of themselves in a table.
 
 use hostler_api::invitation::InvitationView;
+use hostler_api::oidc::UserIdentityView;
 use hostler_api::session::WebSessionView;
 use hostler_model::{InvitationState, Timestamp};
 
@@ -72,6 +73,27 @@ impl Show for WebSessionView {
             Cell::new(moment(self.time_created, now, is_wide)),
             Cell::new(moment(self.time_expires, now, is_wide)),
             Cell::new(&self.user_agent),
+        ]
+    }
+}
+
+impl Show for UserIdentityView {
+    const KIND: &'static str = "identity";
+    const COLUMNS: &'static [Column] =
+        &[column("SUBJECT"), column("ISSUER"), column("EMAIL"), column("USED"), wide("CREATED")];
+    fn id(&self) -> String {
+        self.subject.clone()
+    }
+    fn name(&self) -> String {
+        self.subject.clone()
+    }
+    fn cells(&self, now: Timestamp, is_wide: bool) -> Vec<Cell> {
+        vec![
+            Cell::new(&self.subject),
+            Cell::new(&self.issuer),
+            Some(self.email.as_str()).filter(|text| !text.is_empty()).into(),
+            self.time_last_used.map(|time| moment(time, now, is_wide)).into(),
+            Cell::new(moment(self.time_created, now, is_wide)),
         ]
     }
 }

@@ -283,6 +283,9 @@ fn quota(quota: &Quota) -> String {
         quota.memory.map(|memory| memory.to_string()),
         quota.gpus.map(|gpus| format!("{gpus} GPUs")),
         quota.tasks.map(|tasks| format!("{tasks} tasks")),
+        quota.workloads.map(|workloads| format!("{workloads} workloads")),
+        quota.secrets.map(|secrets| format!("{secrets} secrets")),
+        quota.blobs.map(|blobs| format!("{blobs} of blobs")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

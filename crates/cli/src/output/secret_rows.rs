@@ -1,6 +1,6 @@
 //! Secrets in lists.
 
-use hostler_api::secret::{SecretVersionView, SecretView};
+use hostler_api::secret::{SecretVersionView, SecretView, VaultView};
 use hostler_model::Timestamp;
 
 use super::rows::when;
@@ -17,6 +17,7 @@ impl Show for SecretView {
         column("CHANGED"),
         wide("CREATED"),
         wide("SOURCE"),
+        wide("LINK"),
     ];
     fn id(&self) -> String {
         self.reference.clone()
@@ -34,6 +35,7 @@ impl Show for SecretView {
             when(Some(self.time_modified), now, is_wide),
             when(Some(self.time_created), now, is_wide),
             Cell::new(self.source),
+            self.link.as_ref().into(),
         ]
     }
 }
@@ -68,5 +70,19 @@ impl Show for SecretVersionView {
             when(Some(self.time_created), now, is_wide),
             when(self.time_destroyed, now, is_wide),
         ]
+    }
+}
+
+impl Show for VaultView {
+    const KIND: &'static str = "vault";
+    const COLUMNS: &'static [Column] = &[column("NAME"), column("KIND"), column("PREFIX")];
+    fn id(&self) -> String {
+        self.name.to_string()
+    }
+    fn name(&self) -> String {
+        self.name.to_string()
+    }
+    fn cells(&self, _: Timestamp, _: bool) -> Vec<Cell> {
+        vec![Cell::new(&self.name), Cell::new(&self.kind), Cell::new(&self.prefix)]
     }
 }

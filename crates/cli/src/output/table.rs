@@ -1,5 +1,7 @@
 //! Tables without borders: columns padded to their widest cell, two spaces apart.
 
+use super::printable;
+
 /// How a cell looks on a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tone {
@@ -51,12 +53,11 @@ impl<T: ToString> From<Option<T>> for Cell {
     }
 }
 
-/// Control characters could move the cursor or hide what follows.
 fn one_line(text: &str) -> String {
     if text.is_empty() {
         return "-".to_owned();
     }
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    printable::one_line(text)
 }
 
 pub struct Table {

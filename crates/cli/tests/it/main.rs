@@ -10,7 +10,9 @@ mod workloads;
 mod world;
 
 mod access;
+mod approvals;
 mod arrays;
+mod attack;
 mod described;
 mod help;
 mod images;

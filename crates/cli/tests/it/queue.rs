@@ -25,7 +25,8 @@ fn queue() -> Value {
     };
     json!({ "projects": [
         {
-            "project": "lab", "weight": 2, "quota": { "cores": 64, "gpus": 8, "tasks": 1000 },
+            "project": "lab", "weight": 2, "quota": { "cores": 64, "gpus": 8, "tasks": 1000, "workloads": 50, "logs": 8_589_934_592_u64 },
+            "workloads": 12, "logs": 3_221_225_472_u64,
             "counts": { "pending": 120, "pending_approval": 1, "running": 16, "assigning": 2, "paused": 1 },
             "cores": 18.5, "memory": 34_359_738_368_u64, "gpus": 3.5,
             "next": [task(1, "train"), task(2, "sweep-17"), task(3, "sweep-18"), task(4, "sweep-19"), task(5, "sweep-20"), task(6, "sweep-21")],
@@ -166,4 +167,25 @@ async fn weight_and_quota_are_set_one_by_one() {
         let mistake = hostler_cli::parse_from(words).unwrap_err().to_string();
         assert!(mistake.contains("write it as 2026-01-31"), "{mistake}");
     }
+}
+
+#[tokio::test]
+async fn what_a_project_holds_is_shown_against_its_quotas() {
+    let (world, _) = world().await;
+    let ran = world.hostler(&["project", "quota", "lab"]).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines: Vec<Vec<String>> = (ran.text().lines())
+        .map(|line| line.split_whitespace().map(str::to_owned).collect())
+        .collect();
+    assert_eq!(lines[0], ["WHAT", "USED", "QUOTA"]);
+    assert_eq!(lines[1], ["cores", "18.5", "64"]);
+    assert_eq!(lines[2], ["memory", "32GiB", "-"]);
+    assert_eq!(lines[4], ["tasks", "140", "1000"]);
+    assert_eq!(lines[5], ["workloads", "12", "50"]);
+    assert_eq!(lines[7], ["blobs", "0B", "-"]);
+    assert_eq!(lines[8], ["logs", "3GiB", "8GiB"]);
+    let ran = world.hostler(&["project", "quota", "lab", "-o", "json"]).await;
+    let shown: Value = serde_json::from_str(&ran.text()).unwrap();
+    assert_eq!(shown["items"][4], json!({ "what": "workloads", "used": 12, "limit": 50 }));
+    assert_eq!(shown["items"][5], json!({ "what": "secrets", "used": 0 }));
 }

@@ -65,6 +65,25 @@ async fn world() -> (World, Sent) {
             "/api/v1/projects/default/secrets/none",
             get(|| async { refusal(Code::NotFound, "there is no secret `none`") }),
         )
+        .route(
+            &format!("{of}/link"),
+            axum::routing::put(|State(sent): State<Sent>, Json(body): Json<Value>| async move {
+                let mut linked = secret("db", "default", 0);
+                linked["source"] = json!("linked");
+                linked["link"] = body.clone();
+                linked.as_object_mut().unwrap().remove("version");
+                sent.lock().unwrap().push((body, Vec::new()));
+                Json(linked)
+            }),
+        )
+        .route(
+            "/api/v1/projects/default/vaults",
+            get(|| async {
+                Json(json!({ "items": [
+                    { "name": "corp", "kind": "hashicorp", "prefix": "teams/default/" },
+                ] }))
+            }),
+        )
         .route(value, get(move || async move { Json(read).into_response() }))
         .route(&format!("{of}/versions"), get(|| async { Json(versions()) }))
         .with_state(sent.clone());
@@ -123,4 +142,38 @@ async fn values_come_from_files_and_stdin_and_never_from_arguments() {
     let ran = world.hostler(&["secret", "rotate", "none", "--file", file]).await;
     assert_eq!(ran.code, 3, "{}", ran.err);
     assert_eq!(sent.lock().unwrap().len(), 2, "nothing else was sent");
+}
+
+#[tokio::test]
+async fn a_secret_is_linked_to_a_path_in_a_vault() {
+    let (world, sent) = world().await;
+    let whole = json!({ "provider": "corp", "path": "db/app", "field": "password", "version": 3 });
+    for words in [
+        &["--path", "db/app", "--field", "password", "--version", "3"][..],
+        &["--path", "db/app#password@3"],
+        &["--path", "db/app#password", "--version", "3"],
+    ] {
+        let line = [&["secret", "link", "db", "--provider", "corp"][..], words].concat();
+        let ran = world.hostler(&line).await;
+        assert_eq!(ran.code, 0, "{line:?}: {}", ran.err);
+        assert!(format!("{}{}", ran.text(), ran.err).contains("linked to corp:db/app#password@3"));
+        assert_eq!(sent.lock().unwrap().pop().unwrap().0, whole, "{line:?}");
+    }
+    for (words, why) in [
+        (&["--path", "../other"][..], "no `..`"),
+        (&["--path", "a#b", "--field", "c"], "named once"),
+        (&["--path", "a@1", "--version", "2"], "named once"),
+    ] {
+        let line = [&["secret", "link", "db", "--provider", "corp"][..], words].concat();
+        let ran = world.hostler(&line).await;
+        assert_eq!(ran.code, 2, "{line:?}: {}", ran.err);
+        assert!(ran.err.contains(why), "{line:?}: {}", ran.err);
+    }
+    let ran = world.hostler(&["secret", "link", "db:3", "--provider", "corp", "--path", "a"]).await;
+    assert_eq!(ran.code, 2, "{}", ran.err);
+    assert_eq!(sent.lock().unwrap().len(), 0, "nothing else was sent");
+    let ran = world.hostler(&["secret", "vaults"]).await;
+    assert!(ran.text().contains("corp") && ran.text().contains("teams/default/"), "{}", ran.err);
+    let ran = world.hostler(&["secret", "vaults", "-o", "json"]).await;
+    assert!(ran.text().contains("\"kind\": \"hashicorp\""), "{}", ran.text());
 }

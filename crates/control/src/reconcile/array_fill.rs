@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use hostler_base::reconcile::{Pass, Reconciler};
-use hostler_model::Error;
+use hostler_model::{ApprovalState, Error};
 use serde::Serialize;
 
 use super::pass;
@@ -58,7 +58,9 @@ impl Control {
                         // Another server may have been faster, or somebody may have stopped it.
                         let Some(now) = tx.task_array_get(id).await? else { return Ok(0) };
                         let array = &now.array;
-                        if array.is_stopped {
+                        let approval = tx.approval_of_array(id).await?;
+                        let is_held = approval.is_some_and(|it| it.state != ApprovalState::Used);
+                        if array.is_stopped || is_held {
                             return Ok(0);
                         }
                         let Some(project) = tx.project_get(array.project_id).await? else {

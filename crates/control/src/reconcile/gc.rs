@@ -101,6 +101,7 @@ impl Gc {
                     report.runs = runs;
                     tx.blob_use_delete_left(BATCH).await?;
                     tx.blob_grant_delete_expired(now).await?;
+                    tx.approval_delete_before(now.minus(retention), BATCH).await?;
                     let unused = now.minus(control.config.blobs.retention);
                     report.blobs = tx.blob_delete_unused(unused, BATCH).await?;
                     report.chunks = tx.chunk_delete_unused(now.minus(CHUNK_KEEP), BATCH).await?;

@@ -1,13 +1,17 @@
 //! The reconcilers. All servers run all of them; conditional writes make that safe, and where the work
 //! is heavy a lease row makes it cheap.
 
+mod approval;
 mod array_fill;
 mod audit_anchor;
 mod audit_sink;
+mod authority;
 mod event_feed;
 mod gc;
+mod identity_key;
 mod lease_flush;
 mod liveness;
+mod log_share;
 mod node_feed;
 mod operation;
 pub(crate) mod placement;
@@ -22,11 +26,14 @@ use hostler_model::Error;
 
 use crate::Control;
 
+pub use approval::{ApprovalNotice, ApprovalNoticeReport};
 pub use array_fill::ArrayFillReport;
 pub use audit_anchor::{AuditAnchorKeeper, AuditAnchorReport};
 pub use audit_sink::{AuditSinkFeed, AuditSinkReport};
+pub use identity_key::IdentityKeyKeeper;
 pub use lease_flush::LeaseReport;
 pub use liveness::LivenessReport;
+pub use log_share::LogShareReport;
 pub use operation::{OperationAdvance, OperationReport};
 pub use placement::PlacementReport;
 pub use service_place::ServicePlaceReport;
@@ -54,10 +61,17 @@ pub(crate) fn register_all(control: &Control, driver: &Driver) {
     driver.register(event_feed::EventFeed::new(of()), Duration::from_millis(250), Waker::new());
     driver.register(lease_flush::LeaseFlush::new(of()), Duration::from_secs(2), Waker::new());
     driver.register(liveness::Liveness::new(of()), Duration::from_secs(2), liveness);
+    let log_shares = log_share::LogShares::new(of());
+    driver.register(log_shares, Duration::from_secs(3), Waker::new());
     driver.register(control.operation_reconciler(), Duration::from_secs(1), operation);
     driver.register(server_renew::ServerRenew::new(of()), Duration::from_secs(5), Waker::new());
     driver.register(control.audit_anchor_reconciler(), Duration::from_secs(15), Waker::new());
     driver.register(control.audit_sink_reconciler(), Duration::from_secs(2), Waker::new());
+    let authorities = authority::AuthorityFollow::new(of());
+    driver.register(authorities, Duration::from_secs(2), Waker::new());
+    driver.register(approval::ApprovalSweep::new(of()), Duration::from_secs(5), Waker::new());
+    driver.register(control.approval_notice_reconciler(), Duration::from_secs(2), Waker::new());
+    driver.register(control.identity_key_reconciler(), Duration::from_secs(60), Waker::new());
     driver.register(gc::Gc::new(of()), Duration::from_secs(60), gc);
 }
 

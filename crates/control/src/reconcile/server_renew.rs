@@ -1,4 +1,5 @@
-//! Says that this server lives, and writes down which credentials were used.
+//! Says that this server lives, and writes down which credentials were used. Lets go of what vaults said too
+//! long ago.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -31,6 +32,7 @@ impl ServerRenew {
 
     async fn renew(&self) -> Result<Report, Error> {
         let control = &self.control;
+        control.vaults.sweep(control.clock.instant());
         let touched =
             std::mem::take(&mut *control.touched.lock().unwrap_or_else(PoisonError::into_inner));
         let tokens: Vec<_> = touched.tokens.iter().map(|(id, time)| (*id, *time)).collect();

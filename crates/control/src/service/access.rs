@@ -7,7 +7,7 @@
 
 use hostler_model::{
     Caller, Code, Credential, Error, Grant, Name, Narrowing, Need, Permission, PermissionSet,
-    Principal, Project, Reach, RoleName, Scope, TokenId, Verdict, WebSessionId,
+    Principal, PrincipalKind, Project, Reach, RoleName, Scope, TokenId, Verdict, WebSessionId,
 };
 use hostler_store::Conn;
 
@@ -238,6 +238,9 @@ impl Told<'_> {
         let (name, permission) = (&self.caller.name, self.need.permission);
         match verdict {
             Verdict::Everybodys | Verdict::Granted(_) => None,
+            Verdict::Narrowed(..) if self.caller.kind == PrincipalKind::Workload => {
+                Some("a role that allows it, as `identity.role` in its spec".to_owned())
+            }
             Verdict::Narrowed(..) => {
                 Some("another token, without that limit: `hostler token create --help`".to_owned())
             }
@@ -265,8 +268,17 @@ fn held_words(grant: &AccessGrant) -> String {
 }
 
 fn limit_words(caller: &Caller, narrowing: Narrowing) -> String {
-    let Credential::Token { limits, .. } = &caller.credential else {
-        return String::new();
+    let limits = match &caller.credential {
+        Credential::WebSession(_) => return String::new(),
+        Credential::Token { limits, .. } => limits,
+        Credential::Workload(_) => {
+            return match narrowing {
+                Narrowing::Project => "what runs acts in its own project only".to_owned(),
+                Narrowing::Role(_) | Narrowing::Permission => {
+                    "the role of its identity does not allow it".to_owned()
+                }
+            };
+        }
     };
     match narrowing {
         Narrowing::Project => "the token works in other projects only".to_owned(),
@@ -282,11 +294,16 @@ fn limit_words(caller: &Caller, narrowing: Narrowing) -> String {
 pub(super) fn refusal(caller: &Caller, need: Need) -> Error {
     let Need { permission, scope } = need;
     if let Verdict::Narrowed(narrowing, _) = caller.verdict(need) {
-        return Error::new(
-            Code::Forbidden,
-            format!("this needs {permission}, and {}", limit_words(caller, narrowing)),
-            "use a token without that limit; `hostler token ls -o wide` shows the limits",
-        );
+        let hint = match &caller.credential {
+            Credential::Workload(_) => {
+                "give it a role that does: `identity.role` in its spec, at most what you hold yourself"
+            }
+            Credential::WebSession(_) | Credential::Token { .. } => {
+                "use a token without that limit; `hostler token ls -o wide` shows the limits"
+            }
+        };
+        let words = format!("this needs {permission}, and {}", limit_words(caller, narrowing));
+        return Error::new(Code::Forbidden, words, hint);
     }
     let place = match scope {
         Scope::Global => "on the whole installation",

@@ -89,10 +89,10 @@ impl Control {
         let Some(hash) = hash else {
             return Some(format!("it is missing, but {signed} is there"));
         };
-        let authority = self.authority.certificate();
-        if anchor.authority != self.authority.fingerprint().to_string() {
+        let authorities = self.authorities();
+        let Some(authority) = authorities.find(&anchor.authority) else {
             return Some(format!("{signed} is of another authority, {}", anchor.authority));
-        }
+        };
         if !authority.has_signed(AuditAnchor::PURPOSE, &anchor.signed(), &anchor.signature) {
             return Some(format!("{signed} has a signature that is not the authority's"));
         }
@@ -142,11 +142,10 @@ impl Control {
         }
         let time = self.now();
         let statement = AuditAnchor::statement(sequence, &hash, time);
-        let signature = self
-            .authority
-            .sign_statement(AuditAnchor::PURPOSE, &statement)
-            .map_err(Error::internal)?;
-        let authority = self.authority.fingerprint().to_string();
+        let authority = self.authority();
+        let signature =
+            authority.sign_statement(AuditAnchor::PURPOSE, &statement).map_err(Error::internal)?;
+        let authority = authority.fingerprint().to_string();
         let anchor = AuditAnchor { sequence, hash, time, authority, signature };
         if !tx.audit_anchor_insert(&anchor).await? {
             return Ok(None);

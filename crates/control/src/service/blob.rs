@@ -18,6 +18,7 @@ use hostler_model::{
 use hostler_store::{BlobGrant, Chunk, Committed, Tx};
 use serde_json::json;
 
+use super::quota::room_for_blob;
 use super::task::{Names, find, require_own};
 use crate::{BlobReader, Control, Cx};
 
@@ -371,7 +372,10 @@ async fn enter(
     chunks: &[ChunkRef],
 ) -> Result<Option<Box<Blob>>, Error> {
     match tx.blob_commit(blob, chunks).await? {
-        Committed::New => Ok(None),
+        Committed::New => {
+            room_for_blob(tx, blob.scope, blob.size).await?;
+            Ok(None)
+        }
         Committed::Before(before) => Ok(Some(before)),
         Committed::Lacking(lacking) => Err(lacking_chunks(&lacking)),
     }

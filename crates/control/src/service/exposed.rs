@@ -35,6 +35,7 @@ impl Control {
         let id = match &caller.credential {
             Credential::Token { id, .. } => id.to_string(),
             Credential::WebSession(id) => id.to_string(),
+            Credential::Workload(identity) => identity.run_id.to_string(),
         };
         let object = ObjectRef::new(object, id, &caller.name);
         let cx = Cx { caller, request: request.clone() };

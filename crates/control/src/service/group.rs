@@ -8,11 +8,11 @@ use hostler_model::{
     RoleName, Scope, Timestamp,
 };
 use hostler_store::{Conn, Tx};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::access::require_giving;
 use super::project::{check_text, settled, taken};
-use crate::{Control, Cx};
+use crate::{Control, Cx, audit_state};
 
 const DESCRIPTION_MAX: usize = 1000;
 const MEMBERS_MAX: usize = 1000;
@@ -104,8 +104,9 @@ impl Control {
                     for member in members {
                         tx.group_member_add(group_ref.id, member.id).await?;
                     }
-                    tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
-                        .await?;
+                    let after = state(tx, group_ref.id).await?;
+                    let audit = audit.clone().with_states(None, after.as_ref());
+                    tx.journal_append(std::slice::from_ref(event), &[audit]).await?;
                     Ok::<_, Error>(None)
                 })
             })
@@ -141,6 +142,7 @@ impl Control {
         self.store
             .tx("group_update", |tx| {
                 Box::pin(async move {
+                    let before = state(tx, changed_ref.id).await?;
                     settled(
                         tx.group_update(changed_ref, expected).await?,
                         "group",
@@ -149,8 +151,9 @@ impl Control {
                     if let Some(role) = role {
                         bind(tx, &cx.caller, changed_ref.id, role.as_ref()).await?;
                     }
-                    tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
-                        .await?;
+                    let after = state(tx, changed_ref.id).await?;
+                    let audit = audit.clone().with_states(before.as_ref(), after.as_ref());
+                    tx.journal_append(std::slice::from_ref(event), &[audit]).await?;
                     Ok::<_, Error>(())
                 })
             })
@@ -201,14 +204,16 @@ impl Control {
                     for (scope, role) in tx.group_bindings(group_ref.id).await? {
                         require_giving(tx, &cx.caller, &role, scope).await?;
                     }
+                    let before = state(tx, group_ref.id).await?;
                     let is_change = match is_joining {
                         true => tx.group_member_add(group_ref.id, principal.id).await?,
                         false => tx.group_member_remove(group_ref.id, principal.id).await?,
                     };
                     if is_change {
                         touch(tx, group_ref, self.now()).await?;
-                        tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
-                            .await?;
+                        let after = state(tx, group_ref.id).await?;
+                        let audit = audit.clone().with_states(before.as_ref(), after.as_ref());
+                        tx.journal_append(std::slice::from_ref(event), &[audit]).await?;
                     } else if !is_joining {
                         return Err(Error::new(
                             hostler_model::Code::NotFound,
@@ -242,9 +247,10 @@ impl Control {
                     for (scope, role) in tx.group_bindings(group.id).await? {
                         require_giving(tx, &cx.caller, &role, scope).await?;
                     }
+                    let before = state(tx, group.id).await?;
                     settled(tx.group_delete(group.id, expected).await?, "group", &group.name)?;
-                    tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
-                        .await?;
+                    let audit = audit.clone().with_states(before.as_ref(), None);
+                    tx.journal_append(std::slice::from_ref(event), &[audit]).await?;
                     Ok::<_, Error>(())
                 })
             })
@@ -253,6 +259,14 @@ impl Control {
         self.feed.ring();
         Ok(())
     }
+}
+
+/// What audit entries have digests of, with members and roles.
+async fn state(read: &mut Conn, id: GroupId) -> Result<Option<Value>, Error> {
+    let Some(group) = read.group_get(id).await? else { return Ok(None) };
+    let members = read.group_members(id).await?;
+    let roles = read.group_bindings(id).await?;
+    Ok(Some(audit_state::group(&group, &members, &roles)))
 }
 
 pub(super) async fn find(read: &mut Conn, name_or_id: &str) -> Result<Group, Error> {

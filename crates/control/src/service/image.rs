@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::blob::{NewBlob, lacking_chunks};
 use super::project::check_text;
-use crate::{Control, Cx};
+use crate::{Control, Cx, audit_state};
 
 const ORIGIN_MAX: usize = 256;
 
@@ -85,7 +85,9 @@ impl Control {
                     }
                     let image = tx.image_insert(image).await?;
                     let event = self.image_added(&image, cx.actor());
-                    let audit = self.audit(cx, "image.push", &object, None, about(&image));
+                    let audit = self
+                        .audit(cx, "image.push", &object, None, about(&image))
+                        .with_states(None, Some(&audit_state::image(&image)));
                     tx.journal_append(&[event], &[audit]).await?;
                     Ok::<_, Error>(image)
                 })
@@ -123,7 +125,9 @@ impl Control {
                     let image = tx.image_insert(image).await?;
                     let object = ObjectRef::new(ObjectKind::Image, image.id, &image.name);
                     let event = self.image_added(&image, actor.clone());
-                    let audit = self.audit_system("image.taken", &object, None, about(&image));
+                    let audit = self
+                        .audit_system("image.taken", &object, None, about(&image))
+                        .with_states(None, Some(&audit_state::image(&image)));
                     tx.journal_append(&[event], &[audit]).await?;
                     Ok::<_, Error>(image)
                 })
@@ -187,7 +191,9 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::Image, image.id, &image.name);
         let message = format!("version {} is not kept any more", image.version);
         let event = self.event(EventKind::ImageRemoved, None, &object, cx.actor(), message);
-        let audit = self.audit(cx, "image.remove", &object, None, about(image));
+        let audit = self
+            .audit(cx, "image.remove", &object, None, about(image))
+            .with_states(Some(&audit_state::image(image)), None);
         tx.journal_append(&[event], &[audit]).await?;
         Ok(())
     }

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::login::user_actor;
 use super::project::taken;
-use crate::{Control, Cx, LoginGrant, LoginKind, RequestMeta};
+use crate::{Control, Cx, LoginGrant, LoginKind, RequestMeta, audit_state};
 
 const TTL_DEFAULT: Duration = Duration::from_secs(3 * 86_400);
 const TTL_MAX: Span = Span::from_secs(30 * 86_400);
@@ -107,7 +107,9 @@ impl Control {
             message,
         );
         let told = json!({ "role": invitation.role, "name": invitation.user_name, "email": invitation.email, "expires": invitation.time_expires });
-        let audit = self.audit(cx, "invitation.create", &object, project_of(scope), told);
+        let audit = self
+            .audit(cx, "invitation.create", &object, project_of(scope), told)
+            .with_states(None, Some(&audit_state::invitation(&invitation, false)));
         let (invitation_ref, object, event, audit) = (&invitation, &object, &event, &audit);
         self.store
             .tx("invitation_create", |tx| {
@@ -153,7 +155,11 @@ impl Control {
                         let (object, of) = (object(&invitation), project_of(invitation.scope));
                         let kind = EventKind::InvitationRevoked;
                         let event = self.event(kind, of, &object, cx.actor(), "revoked");
-                        let audit = self.audit(cx, "invitation.revoke", &object, of, json!({}));
+                        let [before, after] = [false, true]
+                            .map(|is_revoked| audit_state::invitation(&invitation, is_revoked));
+                        let audit = self
+                            .audit(cx, "invitation.revoke", &object, of, json!({}))
+                            .with_states(Some(&before), Some(&after));
                         tx.journal_append(&[event], &[audit]).await?;
                     }
                     Ok(())

@@ -9,12 +9,13 @@ use hostler_model::{
     Principal, PrincipalKind, Role, Scope, Token, TokenLimits, WebSession, WebSessionId,
 };
 use hostler_store::Conn;
-use hostler_trust::{SecretString, SecretToken, TokenKind, password, secret};
+use hostler_trust::{SecretString, SecretToken, TokenKind, jwt, password, secret};
 use serde_json::json;
 
 use super::login_guard::Looked;
 use super::second_factor::{Proof, code_needed};
 use super::session::{LOGIN_TOKEN, Rekeyed, end_sessions, fresh_session_secret, rekey};
+use super::workload_caller::refuse_workloads;
 use crate::bootstrap::{SETUP_CODE, SETUP_DONE};
 use crate::{Control, Cx, LoginGrant, LoginKind, RequestMeta};
 
@@ -30,8 +31,14 @@ impl Control {
         Err(super::access::refusal(caller, need))
     }
 
-    /// Who holds this API token.
+    /// Who holds this API token, or which run was given it.
     pub async fn caller_by_token(&self, text: &str) -> Result<Caller, Error> {
+        if jwt::looks_like(text) {
+            let caller = Box::pin(self.caller_by_workload(text)).await;
+            let is_refused = caller.as_ref().is_err_and(|e| e.code == Code::Unauthenticated);
+            self.identity_tally.presented(!is_refused);
+            return caller;
+        }
         let refused =
             || Error::unauthenticated("the token is not valid (unknown, expired or revoked)");
         let token = SecretToken::parse(text, TokenKind::Personal).map_err(|_| refused())?;
@@ -183,6 +190,13 @@ impl Control {
         let Some(principal) = principal.filter(|_| is_right) else {
             return Ok(Err(wrong("name or password is wrong")));
         };
+        if self.oidc_only(&principal).await? {
+            return Err(Error::new(
+                Code::Forbidden,
+                format!("{} logs in at the identity provider, not with a password", principal.name),
+                "use the button on the login page, or `hostler login --oidc`",
+            ));
+        }
         match self.second_factor_prove(&principal, code).await? {
             Proof::Enough => Ok(Ok(principal)),
             Proof::Missing => Err(code_needed(&principal.name)),
@@ -195,6 +209,17 @@ impl Control {
         request: &RequestMeta,
         principal: Principal,
         kind: LoginKind,
+    ) -> Result<LoginGrant, Error> {
+        self.grant_told(request, principal, kind, json!({})).await
+    }
+
+    /// The same, with how they came in for the audit trail.
+    pub(super) async fn grant_told(
+        &self,
+        request: &RequestMeta,
+        principal: Principal,
+        kind: LoginKind,
+        detail: serde_json::Value,
     ) -> Result<LoginGrant, Error> {
         let now = self.now();
         let (token_kind, ttl) = match kind {
@@ -230,7 +255,7 @@ impl Control {
             LoginKind::Token => ObjectRef::new(ObjectKind::Token, token.id, &token.name),
         };
         let audit =
-            self.audit_by(user_actor(&principal.name), request, "login", &object, None, json!({}));
+            self.audit_by(user_actor(&principal.name), request, "login", &object, None, detail);
         let (session, token, audit) = (&session, &token, &audit);
         self.store
             .tx("login", |tx| {
@@ -249,11 +274,13 @@ impl Control {
 
     /// Ends the session or revokes the token that makes this call.
     pub async fn logout(&self, cx: &Cx) -> Result<(), Error> {
+        refuse_workloads(&cx.caller)?;
         let object = match &cx.caller.credential {
             Credential::WebSession(id) => {
                 ObjectRef::new(ObjectKind::WebSession, id, &cx.caller.name)
             }
             Credential::Token { id, .. } => ObjectRef::new(ObjectKind::Token, id, &cx.caller.name),
+            Credential::Workload(_) => return Ok(()),
         };
         let audit = self.audit(cx, "logout", &object, None, json!({}));
         let (credential, audit) = (&cx.caller.credential, &audit);
@@ -263,6 +290,7 @@ impl Control {
                     match credential {
                         Credential::WebSession(id) => tx.web_session_delete(*id).await?,
                         Credential::Token { id, .. } => tx.token_revoke(*id, self.now()).await?,
+                        Credential::Workload(_) => return Ok(()),
                     };
                     tx.journal_append(&[], std::slice::from_ref(audit)).await?;
                     Ok::<_, Error>(())
@@ -355,7 +383,7 @@ impl Control {
     }
 }
 
-async fn caller(
+pub(super) async fn caller(
     read: &mut Conn,
     principal: hostler_model::PrincipalId,
     credential: Credential,

@@ -4,6 +4,9 @@
 //! The counts are in the database, so several servers make the same people wait, and a restart
 //! forgives nothing. Whoever has to wait costs one read; the first refusal of a wait writes an event.
 //! While a wait lasts a right password is refused like a wrong one.
+//!
+//! Who logs in at an identity provider names nobody here. What fails there counts to where it comes from,
+//! and to no name: one that all share would let anybody keep everybody out.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -40,11 +43,14 @@ struct Subjects {
     name: Vec<u8>,
     pair: Vec<u8>,
     source: Vec<u8>,
+    /// Whether there is a name at all; only the source counts otherwise.
+    is_named: bool,
 }
 
 impl Subjects {
-    fn of(name: &str, source: &str) -> Subjects {
-        let name = name.to_lowercase();
+    fn of(name: Option<&str>, source: &str) -> Subjects {
+        let is_named = name.is_some();
+        let name = name.unwrap_or_default().to_lowercase();
         let source = network(source);
         let hash = |words: &[&str]| {
             let text = words.join("\0");
@@ -54,6 +60,7 @@ impl Subjects {
             name: hash(&["name", &name]),
             pair: hash(&["pair", &name, &source]),
             source: hash(&["source", &source]),
+            is_named,
         }
     }
 
@@ -69,7 +76,7 @@ impl Subjects {
 /// An attempt that counts as a failure until it turns out to be none.
 struct Attempt {
     subjects: Subjects,
-    /// `Name`, or `Pair` where the name is known from the address.
+    /// `Name`, or `Pair` where the name is known from the address; `Source` where there is no name.
     kind: TallyKind,
 }
 
@@ -96,6 +103,24 @@ impl Control {
         name: &str,
         look: impl Future<Output = Looked<T>>,
     ) -> Result<T, Error> {
+        self.guarded_as(request, Some(name), look).await
+    }
+
+    /// The same for somebody whom others vouch for, and who names nobody.
+    pub(super) async fn guarded_nameless<T>(
+        &self,
+        request: &RequestMeta,
+        look: impl Future<Output = Looked<T>>,
+    ) -> Result<T, Error> {
+        self.guarded_as(request, None, look).await
+    }
+
+    async fn guarded_as<T>(
+        &self,
+        request: &RequestMeta,
+        name: Option<&str>,
+        look: impl Future<Output = Looked<T>>,
+    ) -> Result<T, Error> {
         let attempt = match self.attempt_begin(request, name).await {
             Ok(attempt) => attempt,
             Err(error) => {
@@ -118,7 +143,7 @@ impl Control {
             Err(error) => {
                 match error.code {
                     Code::SecondFactorRequired => self.logins.add(LoginOutcome::CodeNeeded),
-                    Code::Unavailable => self.logins.add(LoginOutcome::Busy),
+                    Code::Unavailable if name.is_some() => self.logins.add(LoginOutcome::Busy),
                     _ => {}
                 }
                 self.attempt_end(&attempt, false).await;
@@ -127,7 +152,11 @@ impl Control {
         }
     }
 
-    async fn attempt_begin(&self, request: &RequestMeta, name: &str) -> Result<Attempt, Error> {
+    async fn attempt_begin(
+        &self,
+        request: &RequestMeta,
+        name: Option<&str>,
+    ) -> Result<Attempt, Error> {
         let subjects = Subjects::of(name, &request.source);
         let now = self.now();
         let seen = self.standing(&mut *self.store.read().await?, &subjects, now).await?;
@@ -149,8 +178,9 @@ impl Control {
                         return Ok::<_, Error>(Err(wait));
                     }
                     let rules = &self.config.login_rules;
-                    for (kind, tally) in [(seen.kind, seen.name), (TallyKind::Source, seen.source)]
-                    {
+                    let named = subjects_ref.is_named.then_some((seen.kind, seen.name));
+                    let source = (TallyKind::Source, seen.source);
+                    for (kind, tally) in named.into_iter().chain([source]) {
                         let subject = subjects_ref.of_kind(kind).to_vec();
                         tx.login_tally_set(&rules.counted(tally, kind, subject, now)).await?;
                     }
@@ -167,6 +197,10 @@ impl Control {
         subjects: &Subjects,
         now: Timestamp,
     ) -> Result<Standing, Error> {
+        let source = read.login_tally_get(TallyKind::Source, &subjects.source).await?;
+        if !subjects.is_named {
+            return Ok(Standing { kind: TallyKind::Source, name: None, source });
+        }
         let known = read.login_tally_get(TallyKind::Known, &subjects.pair).await?;
         let kind = match self.config.login_rules.is_known(known.as_ref(), now) {
             true => TallyKind::Pair,
@@ -175,7 +209,7 @@ impl Control {
         Ok(Standing {
             kind,
             name: read.login_tally_get(kind, subjects.of_kind(kind)).await?,
-            source: read.login_tally_get(TallyKind::Source, &subjects.source).await?,
+            source,
         })
     }
 
@@ -196,11 +230,11 @@ impl Control {
         &self,
         tx: &mut Tx<'_>,
         request: &RequestMeta,
-        name: &str,
+        name: Option<&str>,
         tally: LoginTally,
         wait: Duration,
     ) -> Result<(), Error> {
-        let principal = match name.parse::<Name>() {
+        let principal = match name.unwrap_or_default().parse::<Name>() {
             Ok(name) if tally.kind != TallyKind::Source => tx.principal_by_name(&name).await?,
             _ => None,
         };
@@ -237,6 +271,9 @@ impl Control {
             .tx("login_attempt_end", |tx| {
                 Box::pin(async move {
                     tx.login_tally_refund(TallyKind::Source, &subjects.source).await?;
+                    if !subjects.is_named {
+                        return Ok(());
+                    }
                     if !is_right {
                         return Ok(tx.login_tally_refund(kind, subjects.of_kind(kind)).await?);
                     }
@@ -263,7 +300,7 @@ impl Control {
         tx: &mut Tx<'_>,
         name: &Name,
     ) -> Result<(), Error> {
-        let subjects = Subjects::of(name.as_str(), "");
+        let subjects = Subjects::of(Some(name.as_str()), "");
         Ok(tx.login_tally_delete(TallyKind::Name, &subjects.name).await?)
     }
 }

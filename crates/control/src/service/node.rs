@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use hostler_model::{
     Cordon, Diagnostic, Error, EventKind, Generation, Labels, Limit, Name, Node, NodeId, NodeState,
-    ObjectKind, ObjectRef, Operation, OperationPlan, OperationState, Page, Span, Step,
+    ObjectKind, ObjectRef, Operation, OperationPlan, OperationState, Page, Permission, Span, Step,
     label_problem,
 };
 use serde_json::json;
 
+use super::approval_gate::{Deed, Pass, What};
 use super::project::{check_text, settled};
 use crate::audit_state;
 use crate::{Control, Cx, NodeFilter};
@@ -164,9 +165,11 @@ impl Control {
         check_text("/reason", &reason, REASON_LENGTH)?;
         let node = self.node_find(name_or_id).await?;
         require_present(&node)?;
+        let what = json!({ "node": node.id, "reason": reason, "deadline": deadline });
+        let pass = self.approval_pass(cx, &deed(Permission::NodeDrain, &node, what)).await?;
         let deadline = deadline.map(|d| self.now().plus(d.duration()));
         let plan = OperationPlan::NodeDrain { node: node.id, reason, deadline };
-        self.node_operation(cx, &node, plan, "node.drain").await
+        self.node_operation(cx, &node, plan, "node.drain", &pass).await
     }
 
     pub async fn node_remove(
@@ -180,11 +183,13 @@ impl Control {
         if node.generation != expected {
             return Err(Error::stale("node", node.generation));
         }
+        let what = json!({ "node": node.id });
+        let pass = self.approval_pass(cx, &deed(Permission::NodeRemove, &node, what)).await?;
         let plan = OperationPlan::NodeRemove {
             node: node.id,
             reason: format!("removed by {}", cx.caller.name),
         };
-        self.node_operation(cx, &node, plan, "node.remove").await
+        self.node_operation(cx, &node, plan, "node.remove", &pass).await
     }
 
     async fn node_operation(
@@ -193,6 +198,7 @@ impl Control {
         node: &Node,
         plan: OperationPlan,
         action: &str,
+        pass: &Pass,
     ) -> Result<Operation, Error> {
         let now = self.now();
         let operation = Operation {
@@ -224,6 +230,7 @@ impl Control {
                     if let Some(made) = self.claim(tx, cx, object).await? {
                         return Ok(Some(made));
                     }
+                    self.approval_use(tx, cx, pass).await?;
                     tx.operation_insert(operation_ref).await?;
                     tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
                         .await?;
@@ -231,6 +238,9 @@ impl Control {
                 })
             })
             .await?;
+        if replay.is_none() {
+            self.approval_done(cx, pass);
+        }
         self.wakers.operation.wake();
         self.feed.ring();
         match replay.and_then(|made| made.id.parse().ok()) {
@@ -256,6 +266,18 @@ struct News {
     action: &'static str,
     message: String,
     detail: serde_json::Value,
+}
+
+/// Something done to a node, for policies of approvals.
+fn deed(verb: Permission, node: &Node, what: serde_json::Value) -> Deed<'_> {
+    Deed {
+        verb,
+        project: None,
+        name: node.name.to_string(),
+        what: What::Plain(what),
+        specs: Vec::new(),
+        node: Some(&node.labels),
+    }
 }
 
 pub(super) fn require_present(node: &Node) -> Result<(), Error> {

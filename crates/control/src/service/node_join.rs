@@ -14,7 +14,7 @@ use hostler_trust::{JoinTicket, SecretString, SecretToken, TokenKind, secret};
 use serde_json::json;
 
 use super::project::taken;
-use crate::{Control, Cx, Joined, NewJoinToken, RequestMeta};
+use crate::{Control, Cx, Joined, NewJoinToken, RequestMeta, audit_state};
 
 const TTL_DEFAULT: Duration = Duration::from_secs(3600);
 const TTL_MAX: Span = Span::from_secs(30 * 86_400);
@@ -68,7 +68,9 @@ impl Control {
             token.node_name.as_ref().map_or("any", Name::as_str),
         );
         let detail = json!({ "labels": token.labels, "expires": token.time_expires });
-        let audit = self.audit(cx, "join-token.create", &object, None, detail);
+        let audit = self
+            .audit(cx, "join-token.create", &object, None, detail)
+            .with_states(None, Some(&audit_state::join_token(&token, false)));
         let (token_ref, object, audit) = (&token, &object, &audit);
         self.store
             .tx("join_token_create", |tx| {
@@ -86,7 +88,8 @@ impl Control {
                 })
             })
             .await?;
-        let ticket = JoinTicket { token: fresh, authority: self.authority.fingerprint() }.encode();
+        let ticket =
+            JoinTicket { token: fresh, authority: self.authority().fingerprint() }.encode();
         Ok((token, ticket))
     }
 
@@ -97,11 +100,14 @@ impl Control {
         self.store
             .tx("join_token_revoke", |tx| {
                 Box::pin(async move {
-                    if tx.join_token_get(id).await?.is_none() {
+                    let Some(token) = tx.join_token_get(id).await? else {
                         return Err(Error::not_found("join token", id));
-                    }
+                    };
                     if tx.join_token_revoke(id, self.now()).await? {
-                        tx.journal_append(&[], std::slice::from_ref(audit)).await?;
+                        let [before, after] = [false, true]
+                            .map(|is_revoked| audit_state::join_token(&token, is_revoked));
+                        let audit = audit.clone().with_states(Some(&before), Some(&after));
+                        tx.journal_append(&[], &[audit]).await?;
                     }
                     Ok(())
                 })
@@ -144,8 +150,8 @@ impl Control {
             .map_err(|_| refused("this is not a join token of this installation"))?;
         let now = self.now();
         let node_id: NodeId = self.ids.fresh();
-        let issued = self
-            .authority
+        let authority = self.authority();
+        let issued = authority
             .sign_node(csr, node_id, now, self.config.node_certificate_ttl)
             .map_err(|e| {
                 Error::invalid(vec![Diagnostic::new(
@@ -156,8 +162,10 @@ impl Control {
         let certificate = NodeCertificate {
             serial: issued.serial.clone(),
             node_id,
+            authority: Some(authority.fingerprint().to_string()),
             time_created: now,
             time_expires: issued.time_expires,
+            time_presented: None,
             time_revoked: None,
         };
         let hash = secret::hash_secret(secret.expose());
@@ -222,7 +230,7 @@ impl Control {
         Ok(Joined {
             node_id,
             certificate: issued.chain_pem,
-            authority: self.authority.certificate_pem(),
+            authority: self.authorities().trusted().pem(),
             agent_addresses: self.agent_addresses().await?,
             time_expires: issued.time_expires,
         })
@@ -260,8 +268,8 @@ impl Control {
     /// A node renews its own certificate over its session.
     pub async fn node_renew(&self, node_id: NodeId, csr: &str) -> Result<String, Error> {
         let now = self.now();
-        let issued = self
-            .authority
+        let authority = self.authority();
+        let issued = authority
             .sign_node(csr, node_id, now, self.config.node_certificate_ttl)
             .map_err(|e| {
                 Error::invalid(vec![Diagnostic::new(
@@ -272,8 +280,10 @@ impl Control {
         let certificate = NodeCertificate {
             serial: issued.serial.clone(),
             node_id,
+            authority: Some(authority.fingerprint().to_string()),
             time_created: now,
             time_expires: issued.time_expires,
+            time_presented: None,
             time_revoked: None,
         };
         let certificate = &certificate;

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use hostler_engine::place::{self, NodeOffer, Outlook};
-use hostler_model::{Error, Permission, Project, ProjectId, Workload, WorkloadId};
+use hostler_model::{
+    Bytes, Error, Name, Node, Permission, Project, ProjectId, ProjectUsage, Workload, WorkloadId,
+};
 use hostler_store::Conn;
 
 use crate::reconcile::scene::{Stage, by_id};
@@ -35,7 +37,12 @@ impl Waiting {
         self.outlook.explain(task.id, name_of)
     }
 
-    fn detail(&self, project: Project, counts: BTreeMap<String, u64>) -> QueueDetail {
+    fn detail(
+        &self,
+        project: Project,
+        counts: BTreeMap<String, u64>,
+        usage: ProjectUsage,
+    ) -> QueueDetail {
         let held = self.outlook.share(project.id).held;
         let lines = self.outlook.lines();
         let line = lines.get(&project.id).map(Vec::as_slice).unwrap_or_default();
@@ -50,8 +57,19 @@ impl Waiting {
                 reason: self.explain(task)?.first_reason(),
             })
         });
-        QueueDetail { held, counts, next: shown.collect(), project }
+        QueueDetail { held, counts, usage, next: shown.collect(), project }
     }
+}
+
+/// What nodes say that they keep of the output of projects that have a quota for it.
+fn logs_kept(nodes: &[Node]) -> HashMap<Name, Bytes> {
+    let mut kept: HashMap<Name, Bytes> = HashMap::new();
+    let metrics = nodes.iter().filter_map(|node| node.lease.as_ref()?.metrics.as_ref());
+    for output in metrics.flat_map(|metrics| &metrics.outputs) {
+        let sum = kept.entry(output.project.clone()).or_default();
+        *sum = sum.saturating_add(output.bytes);
+    }
+    kept
 }
 
 impl Control {
@@ -80,6 +98,8 @@ impl Control {
         for (project, state, count) in read.workload_count_open_by_project().await? {
             counts.entry(project).or_default().insert(state.label().to_owned(), count);
         }
+        let usage = read.project_usage_all().await?;
+        let logs = logs_kept(&read.node_list_all_present().await?);
         let mut projects = read.project_list_all().await?;
         projects
             .retain(|project| visible.as_ref().is_none_or(|visible| visible.contains(&project.id)));
@@ -90,7 +110,9 @@ impl Control {
         });
         let detail = |project: Project| {
             let counts = counts.remove(&project.id).unwrap_or_default();
-            waiting.detail(project, counts)
+            let mut usage = usage.get(&project.id).copied().unwrap_or_default();
+            usage.logs = logs.get(&project.name).copied().unwrap_or_default();
+            waiting.detail(project, counts, usage)
         };
         Ok(projects.into_iter().map(detail).collect())
     }

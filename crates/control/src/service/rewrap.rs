@@ -13,7 +13,9 @@ use hostler_trust::MasterKey;
 use serde_json::json;
 
 use super::second_factor::belongs_to;
-use crate::bootstrap::{AUTHORITY, SEAL_CHECK, StoredAuthority};
+use crate::authorities::StoredAuthority;
+use crate::bootstrap::{AUTHORITY, SEAL_CHECK};
+use crate::identity::{IDENTITY_KEYS, StoredKeys};
 use crate::{Control, Cx};
 
 /// Keys of one transaction.
@@ -125,7 +127,7 @@ impl Control {
         }
     }
 
-    /// The authority's key, and the value by which a start is checked.
+    /// The keys of authorities, those that sign tokens, and the value by which a start is checked.
     async fn settings_reseal(&self, cx: &Cx) -> Result<u64, Error> {
         self.store
             .tx("settings_reseal", |tx| {
@@ -140,11 +142,30 @@ impl Control {
                     if let Some(kept) = tx.setting_get(AUTHORITY).await? {
                         let mut document: StoredAuthority =
                             serde_json::from_slice(&kept).map_err(Error::internal)?;
-                        if let Some(fresh) = self.resealed(&document.key, AUTHORITY)? {
-                            document.key = fresh;
+                        let former = document.former.as_mut().map(|former| &mut former.key);
+                        let mut resealed = 0;
+                        for key in [&mut document.key].into_iter().chain(former) {
+                            if let Some(fresh) = self.resealed(key, AUTHORITY)? {
+                                *key = fresh;
+                                resealed += 1;
+                            }
+                        }
+                        if resealed > 0 {
                             let bytes = serde_json::to_vec(&document).map_err(Error::internal)?;
                             tx.setting_replace(AUTHORITY, &bytes).await?;
-                            count += 1;
+                            count += resealed;
+                        }
+                    }
+                    if let Some(kept) = tx.setting_get(IDENTITY_KEYS).await? {
+                        let (mut document, before) = (StoredKeys::read(&kept)?, count);
+                        for key in &mut document.keys {
+                            if let Some(fresh) = self.resealed(&key.sealed, &key.belongs_to())? {
+                                key.sealed = fresh;
+                                count += 1;
+                            }
+                        }
+                        if count > before {
+                            tx.setting_replace(IDENTITY_KEYS, &document.write()?).await?;
                         }
                     }
                     self.rewrap_journal(tx, cx, count).await?;

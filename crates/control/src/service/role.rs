@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::access::require_holding;
 use super::project::{check_text, settled, taken};
-use crate::{Control, Cx};
+use crate::{Control, Cx, audit_state};
 
 const DESCRIPTION_MAX: usize = 1000;
 const PATTERNS_MAX: usize = 200;
@@ -121,7 +121,9 @@ impl Control {
         let words = format!("made; allows {}", permissions.words());
         let event = self.event(EventKind::RoleCreated, None, &object, cx.actor(), words);
         let detail = json!({ "permissions": permissions });
-        let audit = self.audit(cx, "role.create", &object, None, detail);
+        let audit = self
+            .audit(cx, "role.create", &object, None, detail)
+            .with_states(None, Some(&audit_state::role(&role)));
         let (role_ref, object, event, audit) = (&role, &object, &event, &audit);
         let replay = self
             .store
@@ -184,7 +186,10 @@ impl Control {
             "added": added,
             "removed": gone,
         });
-        let audit = self.audit(cx, "role.update", &object, None, detail);
+        let (before, after) = (audit_state::role(&current), audit_state::role(&changed));
+        let audit = self
+            .audit(cx, "role.update", &object, None, detail)
+            .with_states(Some(&before), Some(&after));
         let (changed_ref, event, audit) = (&changed, &event, &audit);
         self.store
             .tx("role_update", |tx| {
@@ -214,7 +219,9 @@ impl Control {
         let role = self.role_custom(name).await?;
         let object = ObjectRef::new(ObjectKind::Role, role.id, &role.name);
         let event = self.event(EventKind::RoleRemoved, None, &object, cx.actor(), "removed");
-        let audit = self.audit(cx, "role.remove", &object, None, json!({}));
+        let audit = self
+            .audit(cx, "role.remove", &object, None, json!({}))
+            .with_states(Some(&audit_state::role(&role)), None);
         let (role, event, audit) = (&role, &event, &audit);
         self.store
             .tx("role_remove", |tx| {

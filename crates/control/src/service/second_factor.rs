@@ -52,6 +52,10 @@ pub(super) enum Proof {
 
 impl Control {
     pub async fn second_factor_show(&self, cx: &Cx) -> Result<SecondFactorDetail, Error> {
+        if cx.caller.kind == PrincipalKind::Workload {
+            let state = SecondFactorState::Off;
+            return Ok(SecondFactorDetail { state, recovery_codes_left: 0, time_confirmed: None });
+        }
         let id = cx.caller.principal_id;
         let mut read = self.store.read().await?;
         let factor = read.second_factor_get(id).await?.filter(SecondFactor::is_on);
@@ -320,8 +324,9 @@ impl Control {
             caller.kind == PrincipalKind::User
                 && caller.grants.iter().any(|grant| !grant.permissions.is_within(allowed))
         });
-        let is_unproven =
-            must && !read.second_factor_get(id).await?.is_some_and(|factor| factor.is_on());
+        let is_unproven = must
+            && !read.second_factor_get(id).await?.is_some_and(|factor| factor.is_on())
+            && !is_proven_elsewhere(read, id).await?;
         let mut unproven = self.unproven.lock().unwrap_or_else(PoisonError::into_inner);
         if is_unproven {
             unproven.insert(id);
@@ -350,6 +355,7 @@ impl Control {
 
     /// The caller, who must be a person with a password.
     async fn person(&self, cx: &Cx) -> Result<Principal, Error> {
+        super::workload_caller::refuse_workloads(&cx.caller)?;
         let principal = self.store.read().await?.principal_get(cx.caller.principal_id).await?;
         let principal = principal.ok_or_else(|| Error::unauthenticated("the caller is gone"))?;
         if principal.password_hash.is_none() {
@@ -369,6 +375,13 @@ impl Control {
     fn unix_seconds(&self) -> u64 {
         self.now().since(Timestamp::EPOCH).as_secs()
     }
+}
+
+/// Whoever has no password and logs in at the identity provider proves it all there.
+async fn is_proven_elsewhere(read: &mut Conn, id: PrincipalId) -> Result<bool, Error> {
+    let principal = read.principal_get(id).await?;
+    let has_password = principal.is_none_or(|principal| principal.password_hash.is_some());
+    Ok(!has_password && !read.user_identity_list(id).await?.is_empty())
 }
 
 /// What a login without a code is answered.

@@ -24,11 +24,15 @@ use hostler_model::{
 };
 use hostler_store::{Conn, Tx};
 use hostler_trust::{SecretBytes, keyring};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::approval_gate::{Deed, What};
 use super::project::{settled, taken};
+use super::quota::room_for_secret;
+use super::secret_link::is_linked;
 use super::task::{Names, require_own};
-use crate::{Control, Cx};
+use crate::vault::Fetched;
+use crate::{Control, Cx, audit_state};
 
 /// Random bytes of a value that is made here.
 const GENERATED: std::ops::RangeInclusive<u32> = 16..=1024;
@@ -57,6 +61,10 @@ pub struct SecretCounts {
     pub delivered: u64,
     /// Could not be opened.
     pub unopened: u64,
+    /// Linked ones that were had, from the vault or from memory.
+    pub followed: u64,
+    /// Linked ones that could not be had.
+    pub lost: u64,
 }
 
 #[derive(Default)]
@@ -64,6 +72,8 @@ pub(crate) struct SecretTally {
     read: AtomicU64,
     delivered: AtomicU64,
     unopened: AtomicU64,
+    pub(super) followed: AtomicU64,
+    pub(super) lost: AtomicU64,
     /// Those that an event tells of.
     told: Mutex<HashSet<(SecretId, u32)>>,
 }
@@ -92,6 +102,8 @@ impl Control {
             read: tally.read.load(Ordering::Relaxed),
             delivered: tally.delivered.load(Ordering::Relaxed),
             unopened: tally.unopened.load(Ordering::Relaxed),
+            followed: tally.followed.load(Ordering::Relaxed),
+            lost: tally.lost.load(Ordering::Relaxed),
         }
     }
 
@@ -227,6 +239,7 @@ impl Control {
     ) -> Result<Written, Error> {
         let now = self.now();
         let is_new = found.is_none();
+        let before = found.as_ref().map(audit_state::secret);
         let mut secret = match found {
             Some(secret) => {
                 let owner = Names::default().principal(tx, secret.created_by).await?;
@@ -238,12 +251,16 @@ impl Control {
                     secret.created_by,
                     &owner,
                 )?;
+                if secret.link.is_some() {
+                    return Err(is_linked(&secret));
+                }
                 if self.is_current(tx, &secret, value).await? {
                     return Ok(Written { secret, is_changed: false });
                 }
                 secret
             }
             None => {
+                room_for_secret(tx, project).await?;
                 let fresh = self.fresh_secret(cx, project, reference);
                 tx.secret_insert(&fresh).await.map_err(|e| taken(e, "secret", reference))?;
                 fresh
@@ -272,7 +289,9 @@ impl Control {
             true => (EventKind::SecretCreated, "secret.create"),
             false => (EventKind::SecretRotated, "secret.rotate"),
         };
-        self.secret_journal(tx, cx, &secret, kind, action, format!("version {version}")).await?;
+        let after = Some(audit_state::secret(&secret));
+        let message = format!("version {version}");
+        self.secret_journal(tx, cx, &secret, kind, action, message, [before, after]).await?;
         Ok(Written { secret, is_changed: true })
     }
 
@@ -285,21 +304,48 @@ impl Control {
     ) -> Result<SecretValue, Error> {
         let mut read = self.store.read().await?;
         let secret = find(&mut read, project, reference).await?;
-        let (version, envelope) = envelope(&mut read, &secret, reference).await?;
         drop(read);
-        let value = self.secret_open(&secret, version, &envelope).await?;
-        let detail = json!({ "version": version });
+        let asked = reference.version.unwrap_or(secret.version_current);
+        let what = json!({
+            "secret": secret.id, "environment": secret.environment, "name": secret.name,
+            "version": asked, "link": secret.link,
+        });
+        let deed = Deed {
+            verb: Permission::SecretValue,
+            project: Some(project),
+            name: format!("{}/{}", secret.environment, secret.name),
+            what: What::Plain(what),
+            specs: Vec::new(),
+            node: None,
+        };
+        let pass = self.approval_pass(cx, &deed).await?;
+        let (version, value, detail) = match &secret.link {
+            None => {
+                let mut read = self.store.read().await?;
+                let (version, envelope) = envelope(&mut read, &secret, reference).await?;
+                drop(read);
+                let value = self.secret_open(&secret, version, &envelope).await?;
+                (version, value, json!({ "version": version }))
+            }
+            Some(link) => {
+                let Fetched { version, value } =
+                    self.secret_follow(project, &secret, link, reference).await?;
+                (version, value, json!({ "version": version, "link": link }))
+            }
+        };
         let audit =
             self.audit(cx, "secret.read", &secret_object(&secret), Some(project.id), detail);
-        let audit = &audit;
+        let (audit, pass) = (&audit, &pass);
         self.store
             .tx("secret_read", |tx| {
                 Box::pin(async move {
+                    self.approval_use(tx, cx, pass).await?;
                     tx.journal_append(&[], std::slice::from_ref(audit)).await?;
                     Ok::<_, Error>(())
                 })
             })
             .await?;
+        self.approval_done(cx, pass);
         self.secret_tally.read.fetch_add(1, Ordering::Relaxed);
         Ok(SecretValue { secret, version, value })
     }
@@ -317,6 +363,7 @@ impl Control {
             .tx("secret_destroy", |tx| {
                 Box::pin(async move {
                     let mut secret = self.own_secret(tx, cx, project, reference).await?;
+                    let before = Some(audit_state::secret(&secret));
                     let now = self.now();
                     if tx.secret_version_get(secret.id, version).await?.is_none() {
                         return Err(no_version(&secret, version));
@@ -331,7 +378,9 @@ impl Control {
                     secret.generation = secret.generation.next();
                     let (kind, message) =
                         (EventKind::SecretDestroyed, format!("version {version}"));
-                    self.secret_journal(tx, cx, &secret, kind, "secret.destroy", message).await?;
+                    let states = [before, Some(audit_state::secret(&secret))];
+                    self.secret_journal(tx, cx, &secret, kind, "secret.destroy", message, states)
+                        .await?;
                     Ok::<_, Error>(secret)
                 })
             })
@@ -355,7 +404,9 @@ impl Control {
                     tx.secret_delete(secret.id).await?;
                     let kind = EventKind::SecretRemoved;
                     let message = "removed".to_owned();
-                    self.secret_journal(tx, cx, &secret, kind, "secret.remove", message).await
+                    let states = [Some(audit_state::secret(&secret)), None];
+                    self.secret_journal(tx, cx, &secret, kind, "secret.remove", message, states)
+                        .await
                 })
             })
             .await?;
@@ -384,11 +435,14 @@ impl Control {
         kind: EventKind,
         action: &str,
         message: String,
+        [before, after]: [Option<Value>; 2],
     ) -> Result<(), Error> {
         let (object, project) = (secret_object(secret), Some(secret.project_id));
         let detail = json!({ "current": secret.version_current });
         let event = self.event(kind, project, &object, cx.actor(), message);
-        let audit = self.audit(cx, action, &object, project, detail);
+        let audit = self
+            .audit(cx, action, &object, project, detail)
+            .with_states(before.as_ref(), after.as_ref());
         Ok(tx.journal_append(&[event], &[audit]).await?)
     }
 
@@ -452,7 +506,7 @@ impl Control {
         Ok(current.is_ok_and(|current| current == *value))
     }
 
-    fn fresh_secret(&self, cx: &Cx, project: &Project, reference: &SecretRef) -> Secret {
+    pub(super) fn fresh_secret(&self, cx: &Cx, project: &Project, reference: &SecretRef) -> Secret {
         let now = self.now();
         Secret {
             id: self.ids.fresh(),
@@ -460,6 +514,7 @@ impl Control {
             environment: reference.environment.clone(),
             name: reference.name.clone(),
             source: SecretSource::Kept,
+            link: None,
             version_current: 0,
             version_last: 0,
             generation: Generation::FIRST,
@@ -469,7 +524,11 @@ impl Control {
         }
     }
 
-    async fn secret_detail(&self, read: &mut Conn, secret: Secret) -> Result<SecretDetail, Error> {
+    pub(super) async fn secret_detail(
+        &self,
+        read: &mut Conn,
+        secret: Secret,
+    ) -> Result<SecretDetail, Error> {
         let created_by = Names::default().principal(read, secret.created_by).await?;
         Ok(SecretDetail { secret, created_by })
     }

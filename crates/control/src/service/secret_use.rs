@@ -52,6 +52,10 @@ async fn problem(
     let Some(secret) = read.secret_find(project.id, reference).await? else {
         return Ok(Some("the project has no such secret; set it first with `hostler secret set`"));
     };
+    if secret.link.is_some() {
+        let text = "the secret is a link and has no versions here; leave the version out";
+        return Ok(reference.version.map(|_| text));
+    }
     let version = reference.version.unwrap_or(secret.version_current);
     Ok(match read.secret_version_get(secret.id, version).await? {
         Some(version) if !version.is_destroyed() => None,

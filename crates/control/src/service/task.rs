@@ -14,7 +14,7 @@ use serde_json::json;
 
 use super::task_control::find_array;
 use crate::ends::{Follow, Moved};
-use crate::{Control, Cx, TaskDetail, TaskRun};
+use crate::{Control, Cx, TaskDetail, TaskRun, audit_state};
 
 /// How often a waiter looks by itself, for changes made through another server.
 const WAIT_POLL: Duration = Duration::from_millis(500);
@@ -145,6 +145,7 @@ impl Control {
                         let node =
                             self.apply_wish(tx, &stopped, workload.generation, placement).await?;
                         follow.nodes.extend(node);
+                        let after = audit_state::task(&stopped);
                         moved.push(Moved { before: workload.state.kind(), task: stopped });
                         let events: Vec<_> = events
                             .into_iter()
@@ -153,7 +154,9 @@ impl Control {
                             })
                             .collect();
                         let detail = json!({ "grace": grace });
-                        let audit = self.audit(cx, "task.kill", &object, Some(project.id), detail);
+                        let audit = self
+                            .audit(cx, "task.kill", &object, Some(project.id), detail)
+                            .with_states(Some(&audit_state::task(&workload)), Some(&after));
                         tx.journal_append(&events, &[audit]).await?;
                     }
                     let further = self.follow_ends(tx, moved).await?;
@@ -221,8 +224,9 @@ impl Control {
                         ));
                     }
                     tx.workload_delete(id).await?.required("task", id)?;
-                    tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
-                        .await?;
+                    let state = audit_state::task(&workload);
+                    let audit = audit.clone().with_states(Some(&state), None);
+                    tx.journal_append(std::slice::from_ref(event), &[audit]).await?;
                     Ok(())
                 })
             })

@@ -2,8 +2,8 @@
 
 use hostler_engine::observe;
 use hostler_model::{
-    Desired, Error, EventKind, Limit, Page, Permission, Project, Span, TaskStateKind, Timestamp,
-    Workload, WorkloadId,
+    ApprovalState, Desired, Error, EventKind, Limit, Page, Permission, Project, Span,
+    TaskStateKind, Timestamp, Workload, WorkloadId,
 };
 use hostler_store::{ArrayStanding, Tx, WorkloadFilter};
 use serde_json::json;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::task::{object, require_own};
 use super::task_submit::{array_object, give_up_time};
 use crate::ends::Moved;
-use crate::{ArrayDetail, Control, Cx, TaskDetail};
+use crate::{ArrayDetail, Control, Cx, TaskDetail, audit_state};
 
 impl Control {
     /// Freezes a task on its node; one that waits is held back. What is lost can be asked too: a frozen run
@@ -87,7 +87,11 @@ impl Control {
                     let node = self.apply_wish(tx, &changed, task.generation, placement).await?;
                     let kind = EventKind::TaskPauseRequested;
                     let event = self.event(kind, Some(project.id), object, cx.actor(), words);
-                    let audit = self.audit(cx, action, object, Some(project.id), json!({}));
+                    let audit =
+                        self.audit(cx, action, object, Some(project.id), json!({})).with_states(
+                            Some(&audit_state::task(&task)),
+                            Some(&audit_state::task(&changed)),
+                        );
                     tx.journal_append(&[event], &[audit]).await?;
                     Ok::<_, Error>(node)
                 })
@@ -129,6 +133,13 @@ impl Control {
                     let Some(task) = tx.workload_get(id).await? else {
                         return Err(Error::not_found("task", id));
                     };
+                    let approval = tx.approval_of_task(id).await?;
+                    if approval.is_some_and(|it| it.state != ApprovalState::Used) {
+                        return Err(Error::conflict(
+                            "the task ended before it was approved",
+                            "submit it again, which asks for a new approval",
+                        ));
+                    }
                     let state = observe::again(&task).ok_or_else(|| {
                         Error::conflict(
                             format!("the task is {}", standing(&task)),
@@ -148,7 +159,12 @@ impl Control {
                     let kind = EventKind::TaskRetried;
                     let words = "back in the queue on request";
                     let event = self.event(kind, Some(project.id), object, cx.actor(), words);
-                    let audit = self.audit(cx, "task.retry", object, Some(project.id), json!({}));
+                    let audit = self
+                        .audit(cx, "task.retry", object, Some(project.id), json!({}))
+                        .with_states(
+                            Some(&audit_state::task(&task)),
+                            Some(&audit_state::task(&again)),
+                        );
                     tx.journal_append(&[event], &[audit]).await?;
                     let moved = vec![Moved { before: task.state.kind(), task: again }];
                     self.follow_ends(tx, moved).await
@@ -254,7 +270,12 @@ impl Control {
                     let words = format!("asked to stop; {killed} tasks waited");
                     let event = self.event(kind, Some(project.id), object, cx.actor(), words);
                     let detail = json!({ "grace": grace });
-                    let audit = self.audit(cx, "array.kill", object, Some(project.id), detail);
+                    let was_stopped = standing.array.is_stopped;
+                    let audit =
+                        self.audit(cx, "array.kill", object, Some(project.id), detail).with_states(
+                            Some(&audit_state::array(&standing.array, was_stopped)),
+                            Some(&audit_state::array(&standing.array, true)),
+                        );
                     tx.journal_append(&[event], &[audit]).await?;
                     self.follow_array(tx, id).await
                 })
@@ -329,8 +350,15 @@ async fn array_detail(
     let made = standing.made.max(counts.values().sum());
     let unmade = standing.array.range.len().saturating_sub(made);
     if unmade > 0 {
-        let state =
-            if standing.array.is_stopped { TaskStateKind::Killed } else { TaskStateKind::Pending };
+        let approval = read.approval_of_array(standing.array.id).await?;
+        let state = match (standing.array.is_stopped, approval.map(|it| it.state)) {
+            (false, Some(ApprovalState::Waiting)) => TaskStateKind::PendingApproval,
+            (false, _) => TaskStateKind::Pending,
+            (true, Some(state)) if state != ApprovalState::Used && state.is_final() => {
+                TaskStateKind::Rejected
+            }
+            (true, _) => TaskStateKind::Killed,
+        };
         *counts.entry(state.label().to_owned()).or_default() += unmade;
     }
     let created_by =

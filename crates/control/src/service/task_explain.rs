@@ -20,7 +20,15 @@ impl Control {
         if let TaskState::Pending = task.state {
             return self.explain_waiting(&mut read, &task).await;
         }
-        let (mut summary, hints) = settled(&mut read, &task).await?;
+        let (mut summary, mut hints) = settled(&mut read, &task).await?;
+        if let TaskState::PendingApproval = task.state
+            && let Some(approval) = read.approval_of_task(task.id).await?
+        {
+            let (who, command) = Control::approval_words(&approval);
+            summary = format!("{summary}, until {}", approval.time_expires);
+            hints.push(format!("who can agree: {who}"));
+            hints.push(format!("they type {command}"));
+        }
         let waiting = waiting_on_node(&mut read, &task).await?;
         drop(read);
         let readiness = match waiting {

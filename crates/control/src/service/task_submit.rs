@@ -17,12 +17,14 @@ use hostler_model::{
 use hostler_store::{ArrayStanding, Tx};
 use serde_json::json;
 
+use super::approval_gate::{Held, Hold, Pass, array_deed, tasks_deed};
 use super::project::taken;
 use super::secret_use::{check_secrets, secret_needs};
 use super::task::object;
 use super::task_after::{resolve, wait_for_others};
 use super::task_files::{Need, hold_inputs, needs};
-use crate::{Control, Cx, NewArray, NewTask, TaskDetail};
+use super::workload_caller::check_identities;
+use crate::{Control, Cx, NewArray, NewTask, TaskDetail, audit_state};
 
 impl Control {
     /// Submits tasks: all of them, or none.
@@ -34,20 +36,39 @@ impl Control {
     ) -> Result<Vec<TaskDetail>, Error> {
         look(&new)?;
         let now = self.now();
-        let workloads: Vec<Workload> =
+        let mut workloads: Vec<Workload> =
             new.into_iter().map(|task| self.workload(cx, project, task, now)).collect();
-        let events: Vec<_> = workloads
+        let mut events: Vec<_> = workloads
             .iter()
             .map(|workload| {
                 let kind = EventKind::TaskCreated;
                 self.event(kind, Some(project.id), &object(workload), cx.actor(), "submitted")
             })
             .collect();
-        let audit = [self.submit_audit(cx, project, &workloads)?];
+        let mut audit = vec![self.submit_audit(cx, project, &workloads)?];
+        let held = Held { tasks: workloads.iter().map(|w| w.id).collect(), array_id: None };
+        let hold = self.approval_hold(cx, &tasks_deed(project, &workloads), held).await?;
+        let (pass, approval) = match hold {
+            Hold::Free(pass) => (pass, None),
+            Hold::Wait(approval) => (Pass::Free, Some(approval)),
+        };
+        if let Some(approval) = &approval {
+            for workload in &mut workloads {
+                workload.state = TaskState::PendingApproval;
+                let (kind, words) =
+                    (EventKind::TaskApprovalRequested, "waits for somebody to agree");
+                let of = object(workload);
+                events.push(self.event(kind, Some(project.id), &of, cx.actor(), words));
+            }
+            let (event, entry) = self.approval_news(cx, approval);
+            events.push(event);
+            audit.push(entry);
+        }
         // One key stands for the whole batch: it remembers every id.
         let ids: Vec<String> = workloads.iter().map(|w| w.id.to_string()).collect();
         let claimed = ObjectRef { kind: ObjectKind::Task, id: ids.join(","), name: String::new() };
         let (made, events, audit, claimed) = (&workloads, &events, &audit, &claimed);
+        let (pass, approval) = (&pass, approval.as_deref());
         let outcome = self
             .store
             .tx("task_submit", |tx| {
@@ -60,8 +81,14 @@ impl Control {
                     let (made, waiting) = wait_for_others(tx, project, made).await?;
                     hold_inputs(tx, project, &needs(&made), now).await?;
                     check_secrets(tx, project, secret_needs(&made)).await?;
+                    let specs: Vec<&WorkloadSpec> = made.iter().map(|w| w.spec.as_ref()).collect();
+                    check_identities(tx, cx, project, &specs).await?;
                     tx.workload_insert_batch(&made).await.map_err(|e| taken(e, "task", name))?;
                     tx.task_after_insert_batch(&waiting).await?;
+                    if let Some(approval) = approval {
+                        tx.approval_insert(approval).await?;
+                    }
+                    self.approval_use(tx, cx, pass).await?;
                     tx.journal_append(events, audit).await?;
                     Ok::<_, Error>(Submitted::Now(made))
                 })
@@ -69,6 +96,7 @@ impl Control {
             .await?;
         let workloads = match outcome {
             Submitted::Now(made) => {
+                self.approval_done(cx, pass);
                 self.wakers.placement.wake();
                 self.feed.ring();
                 made
@@ -138,8 +166,23 @@ impl Control {
         let event =
             self.event(EventKind::ArrayCreated, Some(project.id), &object, cx.actor(), message);
         let detail = json!({ "command": array.spec.command, "range": array.range });
-        let audit = self.audit(cx, "array.create", &object, Some(project.id), detail);
-        let (array, event, audit, object) = (&array, &[event], &[audit], &object);
+        let audit = self
+            .audit(cx, "array.create", &object, Some(project.id), detail)
+            .with_states(None, Some(&audit_state::array(&array, false)));
+        let (mut events, mut audit) = (vec![event], vec![audit]);
+        let held = Held { tasks: Vec::new(), array_id: Some(array.id) };
+        let (pass, approval) =
+            match self.approval_hold(cx, &array_deed(project, &array), held).await? {
+                Hold::Free(pass) => (pass, None),
+                Hold::Wait(approval) => (Pass::Free, Some(approval)),
+            };
+        if let Some(approval) = &approval {
+            let (event, entry) = self.approval_news(cx, approval);
+            events.push(event);
+            audit.push(entry);
+        }
+        let (array, event, audit, object) = (&array, &events, &audit, &object);
+        let (pass, approval) = (&pass, approval.as_deref());
         let id = self
             .store
             .tx("task_array_submit", |tx| {
@@ -157,14 +200,20 @@ impl Control {
                     hold_inputs(tx, project, &[need], now).await?;
                     let spec = ("/spec".to_owned(), &array.spec);
                     check_secrets(tx, project, [spec]).await?;
+                    check_identities(tx, cx, project, &[&array.spec]).await?;
                     tx.task_array_insert(array)
                         .await
                         .map_err(|e| taken(e, "task array", array.name.to_string()))?;
+                    if let Some(approval) = approval {
+                        tx.approval_insert(approval).await?;
+                    }
+                    self.approval_use(tx, cx, pass).await?;
                     tx.journal_append(event, audit).await?;
                     Ok::<_, Error>(array.id)
                 })
             })
             .await?;
+        self.approval_done(cx, pass);
         self.wakers.array_fill.wake();
         self.feed.ring();
         let standing = self.store.read().await?.task_array_get(id).await?;
@@ -184,7 +233,11 @@ impl Control {
             [one] => ("task.create", json!({ "command": one.spec.command })),
             many => ("task.create-batch", json!({ "tasks": many.len() })),
         };
-        Ok(self.audit(cx, action, &object(first), Some(project.id), detail))
+        let audit = self.audit(cx, action, &object(first), Some(project.id), detail);
+        Ok(match made {
+            [one] => audit.with_states(None, Some(&audit_state::task(one))),
+            _ => audit,
+        })
     }
 
     async fn submitted_before(&self, ids: &str) -> Result<Vec<Workload>, Error> {
@@ -238,7 +291,8 @@ impl Control {
             seat: Some(TaskSeat { array: array.id, index }),
             attempts: 0,
             time_ready: Some(ready),
-            time_give_up: give_up_time(spec, ready),
+            // One that waited for an approval begins with that.
+            time_give_up: give_up_time(spec, ready.max(array.time_modified)),
             generation: Generation::FIRST,
             created_by: array.created_by,
             time_created: now,

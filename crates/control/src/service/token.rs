@@ -11,7 +11,7 @@ use hostler_trust::{SecretString, SecretToken, TokenKind};
 use serde_json::json;
 
 use super::access::require_not_above;
-use crate::{Control, Cx, NewToken, TokenDetail};
+use crate::{Control, Cx, NewToken, TokenDetail, audit_state};
 
 const TTL_DEFAULT: Duration = Duration::from_secs(90 * 86_400);
 const TTL_MAX: Span = Span::from_secs(3653 * 86_400);
@@ -71,6 +71,7 @@ impl Control {
         };
         let ids = projects.as_ref().map(|all| all.iter().map(|(id, _)| *id).collect());
         let limits = TokenLimits { role_max, projects: ids, can, sources: new.sources };
+        super::workload_caller::refuse_workloads(&cx.caller)?;
         // A token never reaches further than the credential that makes it.
         if let Credential::Token { limits: own, .. } = &cx.caller.credential
             && !limits.is_within(own)
@@ -100,7 +101,9 @@ impl Control {
             "from": token.limits.sources,
             "expires": token.time_expires,
         });
-        let audit = self.audit(cx, "token.create", &object, only_project(&token.limits), detail);
+        let audit = self
+            .audit(cx, "token.create", &object, only_project(&token.limits), detail)
+            .with_states(None, Some(&audit_state::token(&token, false)));
         let (token_ref, object, audit) = (&token, &object, &audit);
         self.store
             .tx("token_create", |tx| {
@@ -113,6 +116,9 @@ impl Control {
                         ));
                     }
                     tx.token_insert(token_ref).await?;
+                    if token_ref.principal_id != cx.caller.principal_id {
+                        tx.token_maker_add(token_ref.principal_id, cx.caller.principal_id).await?;
+                    }
                     tx.journal_append(&[], std::slice::from_ref(audit)).await?;
                     Ok(())
                 })
@@ -132,6 +138,9 @@ impl Control {
             only_project(&detail.token.limits),
             json!({ "user": detail.user }),
         );
+        let [before, after] =
+            [false, true].map(|is_revoked| audit_state::token(&detail.token, is_revoked));
+        let audit = audit.with_states(Some(&before), Some(&after));
         let audit = &audit;
         self.store
             .tx("token_revoke", |tx| {

@@ -62,6 +62,12 @@ impl Control {
                     "a service account has tokens, not a password",
                 )]));
             }
+            (PrincipalKind::Workload, _) => {
+                return Err(Error::invalid(vec![Diagnostic::new(
+                    "/kind",
+                    "an account is a user's or a service's; what runs has an identity in its spec",
+                )]));
+            }
         };
         let now = self.now();
         let principal = Principal {

@@ -11,9 +11,12 @@ use hostler_model::{
 use hostler_store::{Conn, ServiceFilter, Tx};
 use serde_json::json;
 
+use super::approval_gate::{Deed, Pass, What};
 use super::project::{settled, taken};
+use super::quota::room_for_workload;
 use super::secret_use::check_secrets;
 use super::task::{Names, require_own};
+use super::workload_caller::check_identities;
 use crate::audit_state;
 use crate::{Applied, Control, Cx, PlacementDetail, RunDetail, WorkloadDetail, WorkloadQuery};
 
@@ -33,8 +36,10 @@ impl Control {
         if !problems.is_empty() {
             return Err(Error::invalid(problems));
         }
+        let is_change = !self.is_applied(project, name, spec).await?;
+        let pass = self.approval_pass_if(cx, &apply_deed(project, name, spec), is_change).await?;
         let fresh = self.fresh_service(cx, project, name, spec);
-        let fresh = &fresh;
+        let (fresh, pass) = (&fresh, &pass);
         let (id, applied) = self
             .store
             .tx("workload_apply", |tx| {
@@ -47,6 +52,9 @@ impl Control {
                             return Err(gone(name));
                         }
                         check_secrets(tx, project, [("/spec".to_owned(), spec)]).await?;
+                        room_for_workload(tx, project).await?;
+                        check_identities(tx, cx, project, &[spec]).await?;
+                        self.approval_use(tx, cx, pass).await?;
                         self.service_create(tx, cx, fresh).await?;
                         return Ok((fresh.id, Applied::Created));
                     };
@@ -73,6 +81,8 @@ impl Control {
                         _ => {}
                     }
                     check_secrets(tx, project, [("/spec".to_owned(), spec)]).await?;
+                    check_identities(tx, cx, project, &[spec]).await?;
+                    self.approval_use(tx, cx, pass).await?;
                     let is_replaced = before.is_replaced_by(spec);
                     let mut after = Service { spec: spec.clone(), ..before.clone() };
                     if is_replaced {
@@ -92,8 +102,22 @@ impl Control {
                 })
             })
             .await?;
+        if applied != Applied::Unchanged {
+            self.approval_done(cx, pass);
+        }
         self.service_changed(id);
         Ok((self.workload_get(cx, project, &id.to_string()).await?, applied))
+    }
+
+    /// Whether a workload is there like this already: then there is nothing to approve.
+    async fn is_applied(
+        &self,
+        project: &Project,
+        name: &Name,
+        spec: &WorkloadSpec,
+    ) -> Result<bool, Error> {
+        let before = self.store.read().await?.service_by_name(project.id, name).await?;
+        Ok(before.is_some_and(|before| before.spec == *spec))
     }
 
     pub async fn workload_get(
@@ -174,7 +198,7 @@ impl Control {
             action: "workload.start",
             message: "asked to run".to_owned(),
         };
-        self.service_edit(cx, project, name_or_id, &news, |service, placements| {
+        self.service_edit(cx, project, name_or_id, &news, &Pass::Free, |service, placements| {
             require_staying(service)?;
             let is_over = |placement: &Placement| {
                 let status = placement.status.as_ref();
@@ -208,7 +232,7 @@ impl Control {
             action: "workload.stop",
             message: "asked to stop".to_owned(),
         };
-        self.service_edit(cx, project, name_or_id, &news, |service, _| {
+        self.service_edit(cx, project, name_or_id, &news, &Pass::Free, |service, _| {
             require_staying(service)?;
             let is_news = service.desired != Desired::Stop;
             service.desired = Desired::Stop;
@@ -229,7 +253,7 @@ impl Control {
             action: "workload.restart",
             message: "asked to restart".to_owned(),
         };
-        self.service_edit(cx, project, name_or_id, &news, |service, _| {
+        self.service_edit(cx, project, name_or_id, &news, &Pass::Free, |service, _| {
             require_staying(service)?;
             service.desired = Desired::Run;
             service.revision = service.revision.next();
@@ -252,7 +276,13 @@ impl Control {
             action: "workload.remove",
             message: "asked to be removed".to_owned(),
         };
-        self.service_edit(cx, project, name_or_id, &news, |service, _| {
+        let found = {
+            let mut read = self.store.read().await?;
+            find(&mut read, project, name_or_id).await?
+        };
+        let is_change = found.desired != Desired::Remove;
+        let pass = self.approval_pass_if(cx, &remove_deed(project, &found), is_change).await?;
+        self.service_edit(cx, project, name_or_id, &news, &pass, |service, _| {
             if service.desired == Desired::Remove {
                 return Ok(false);
             }
@@ -301,6 +331,7 @@ impl Control {
         project: &Project,
         name_or_id: &str,
         news: &News,
+        pass: &Pass,
         edit: impl Fn(&mut Service, &[Placement]) -> Result<bool, Error> + Send + Sync,
     ) -> Result<WorkloadDetail, Error> {
         let edit = &edit;
@@ -334,10 +365,14 @@ impl Control {
                     if !edit(&mut after, &placements)? {
                         return Ok(before);
                     }
+                    self.approval_use(tx, cx, pass).await?;
                     self.service_change(tx, cx, &before, after, news).await
                 })
             })
             .await?;
+        if service.generation != before.generation {
+            self.approval_done(cx, pass);
+        }
         self.service_changed(id);
         // Its row may be gone by now; what was decided is told all the same.
         let mut read = self.store.read().await?;
@@ -509,4 +544,28 @@ async fn details(
         details.push(WorkloadDetail { service, project, created_by, placements });
     }
     Ok(details)
+}
+
+/// A workload that is about to be applied, for policies of approvals.
+fn apply_deed<'a>(project: &'a Project, name: &'a Name, spec: &'a WorkloadSpec) -> Deed<'a> {
+    Deed {
+        verb: Permission::WorkloadApply,
+        project: Some(project),
+        name: name.to_string(),
+        what: What::Spec(name, spec),
+        specs: vec![spec],
+        node: None,
+    }
+}
+
+fn remove_deed<'a>(project: &'a Project, service: &'a Service) -> Deed<'a> {
+    let what = json!({ "workload": service.id, "name": service.name });
+    Deed {
+        verb: Permission::WorkloadRemove,
+        project: Some(project),
+        name: service.name.to_string(),
+        what: What::Plain(what),
+        specs: vec![&service.spec],
+        node: None,
+    }
 }

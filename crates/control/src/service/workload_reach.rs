@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::task::require_own;
 use super::workload::object;
+use super::workload_caller::require_as_much;
 use crate::{
     Control, Cx, ExecAsk, NodeAsk, OutputQuery, OutputReceiver, PlacementDetail, WorkloadDetail,
 };
@@ -96,6 +97,7 @@ impl Control {
         self.store
             .tx("workload_exec", |tx| {
                 Box::pin(async move {
+                    require_as_much(tx, cx, project, &service.spec).await?;
                     if self.claim(tx, cx, object).await?.is_some() {
                         return Err(Error::conflict(
                             "an earlier request with this Idempotency-Key ran the command already",

@@ -4,14 +4,16 @@ use std::time::Duration;
 
 use hostler_base::reconcile::Reconciler as _;
 use hostler_control::{
-    AuditConfig, AuditQuery, ControlConfig, EventQuery, NewTask, NewUser, ProjectChange, UserPatch,
+    AuditConfig, AuditQuery, ControlConfig, EventQuery, GroupChange, NewGroup, NewJoinToken,
+    NewRole, NewTask, NewUser, ProjectChange, RoleChange, UserPatch,
 };
 use hostler_model::{
-    AuditAnchor, AuditEntry, EventKind, Generation, Labels, Limit, PrincipalKind, Role,
+    AuditAnchor, AuditEntry, Digest, EventKind, Generation, Labels, Limit, PrincipalKind, Role,
     WorkloadSpec,
 };
 use hostler_store::{OpenOptions, Store};
 use hostler_testkit::World;
+use hostler_trust::SecretBytes;
 
 async fn world(audit: AuditConfig) -> World {
     let store = Store::open("sqlite::memory:", OpenOptions::default()).await.unwrap();
@@ -195,4 +197,77 @@ async fn an_export_has_every_entry_and_no_gap() {
     let late = all(Some(middle.plus(Duration::from_secs(1)))).await;
     assert_eq!(late, whole[whole.len() - 5..]);
     assert!(all(Some(world.now().plus(Duration::from_secs(1)))).await.is_empty());
+}
+
+/// The digests of entries with these actions, oldest first.
+async fn digests(world: &World, actions: &str) -> Vec<(Option<Digest>, Option<Digest>)> {
+    let mut entries = of(world, actions).await;
+    entries.reverse();
+    entries.iter().map(|entry| (entry.entry.digest_before, entry.entry.digest_after)).collect()
+}
+
+/// From nothing, each from where the one before it ended, and back to nothing where it says so.
+fn assert_fits(digests: &[(Option<Digest>, Option<Digest>)], is_gone: bool) {
+    assert!(digests.len() > 1, "{digests:?}");
+    assert_eq!(digests[0].0, None, "{digests:?}");
+    for pair in digests.windows(2) {
+        assert!(pair[0].1.is_some() && pair[0].1 == pair[1].0, "{digests:?}");
+    }
+    for (before, after) in digests {
+        assert_ne!(before, after, "a change changes something");
+    }
+    assert_eq!(digests.last().is_some_and(|(_, after)| after.is_none()), is_gone, "{digests:?}");
+}
+
+#[tokio::test]
+async fn changes_of_roles_groups_secrets_and_tokens_follow_on_each_other() {
+    let world = World::new(71).await;
+    let (control, cx) = (&world.control, &world.cx);
+    let new = NewRole {
+        name: "reader".parse().unwrap(),
+        description: String::new(),
+        permissions: vec!["node.read".into()],
+    };
+    let role = control.role_create(cx, new).await.unwrap();
+    let change =
+        RoleChange { permissions: Some(vec!["server.read".into()]), ..RoleChange::default() };
+    let role = control.role_update(cx, "reader", change, role.generation).await.unwrap();
+    control.role_remove(cx, "reader", role.generation).await.unwrap();
+    assert_fits(&digests(&world, "role.*").await, true);
+
+    let user = NewUser {
+        name: "bob".parse().unwrap(),
+        kind: PrincipalKind::Service,
+        password: None,
+        role: None,
+    };
+    control.user_create(cx, user).await.unwrap();
+    let new =
+        NewGroup { name: "ops".parse().unwrap(), description: String::new(), members: Vec::new() };
+    control.group_create(cx, new).await.unwrap();
+    let group = control.group_member_add(cx, "ops", "bob").await.unwrap();
+    let change = GroupChange { role: Some(Some(Role::Viewer.into())), ..GroupChange::default() };
+    let group = control.group_update(cx, "ops", change, group.group.generation).await.unwrap();
+    control.group_remove(cx, "ops", group.group.generation).await.unwrap();
+    assert_fits(&digests(&world, "group.*").await, true);
+
+    let reference = "db".parse().unwrap();
+    for value in ["one", "two"] {
+        let value = SecretBytes::new(value.as_bytes().to_vec());
+        control.secret_set(cx, &world.project, &reference, &value, false).await.unwrap();
+    }
+    control.secret_destroy(cx, &world.project, &reference, 2).await.unwrap();
+    control.secret_remove(cx, &world.project, &reference).await.unwrap();
+    assert_fits(&digests(&world, "secret.*").await, true);
+
+    let new = NewJoinToken { name: None, labels: Labels::new(), ttl: None };
+    let (token, _) = control.join_token_create(cx, new).await.unwrap();
+    control.join_token_revoke(cx, token.id).await.unwrap();
+    assert_fits(&digests(&world, "join-token.*").await, false);
+
+    let task = NewTask { name: Some("t".parse().unwrap()), spec: WorkloadSpec::command(["true"]) };
+    control.task_submit(cx, &world.project, vec![task]).await.unwrap();
+    control.task_pause(cx, &world.project, "t").await.unwrap();
+    control.task_resume(cx, &world.project, "t").await.unwrap();
+    assert_fits(&digests(&world, "task.*").await, false);
 }

@@ -2,14 +2,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod approvals;
 mod audit;
 mod audit_sinks;
+mod authority;
 mod blobs;
 mod gpus;
+mod identity;
 mod metered;
 mod node_images;
+mod oidc;
 mod people;
 mod postgres;
+mod quotas;
 mod race_rooms;
 mod racing;
 mod reload;
@@ -20,4 +25,6 @@ mod services;
 mod simulation;
 mod story;
 mod tasks;
+mod vault_server;
+mod vaults;
 mod waking;

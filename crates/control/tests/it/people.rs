@@ -21,6 +21,7 @@ pub fn from(source: &str) -> RequestMeta {
         source: source.into(),
         user_agent: "test".into(),
         idempotency: None,
+        consent: None,
     }
 }
 

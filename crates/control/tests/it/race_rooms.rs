@@ -15,16 +15,17 @@ use std::time::{Duration, Instant};
 use futures::future::join_all;
 use hostler_base::ids::Ids;
 use hostler_control::{
-    Attach, Boot, Control, ControlConfig, HelloFacts, NewTask, ProjectChange, TaskDetail,
+    Attach, Attached, Boot, Control, ControlConfig, HelloFacts, NewBlob, NewTask, ProjectChange,
+    TaskDetail,
 };
 use hostler_model::{
-    Assignment, Code, Cores, Desired, Exit, ExitReason, Facts, Generation, GpuFact, GpuRequest,
-    NodeId, NumaFact, PlacementId, Project, Quota, Report, ReportState, TaskStateKind,
-    WorkloadSpec,
+    Assignment, BlobKind, BlobScope, Bytes, ChunkRef, Code, Cores, Desired, Digest, Exit,
+    ExitReason, Facts, Generation, GpuFact, GpuRequest, LogShare, NodeId, NodeMetrics, NumaFact,
+    OutputKept, PlacementId, Project, Quota, Report, ReportState, TaskStateKind, WorkloadSpec,
 };
 use hostler_store::Store;
 use hostler_testkit::World;
-use hostler_trust::MasterKey;
+use hostler_trust::{MasterKey, SecretBytes};
 
 use crate::postgres::Schema;
 
@@ -302,6 +303,109 @@ async fn the_last_place_in_a_projects_queue_is_given_once_and_never_refused() {
             waiting.extend(one(round).await.unwrap());
         }
         assert_eq!(one(round + 1).await.unwrap_err().code, Code::QuotaExceeded);
+    }
+    race.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn the_last_workload_secret_and_byte_of_a_project_is_given_once() {
+    let Some(schema) = Schema::create("last_row") else { return };
+    let race = Race::new(&schema, 65, machine(1, 0)).await;
+    let cx = &race.world.cx;
+    let limit = 4;
+    for round in 0..20 {
+        let quota = Quota {
+            workloads: Some(limit),
+            secrets: Some(limit),
+            blobs: Some(Bytes::new(limit * 10)),
+            ..Quota::default()
+        };
+        let project = &race.project(&format!("lab-{round}"), quota).await;
+        let server = |n: usize| &race.servers[(round + n) % SERVERS];
+        let applied = |n: usize| async move {
+            let (name, spec) = (format!("w{n}").parse().unwrap(), WorkloadSpec::command(["true"]));
+            let applied = server(n).workload_apply(cx, project, &name, &spec, None);
+            Box::pin(applied).await.map(|_| ())
+        };
+        let set = |n: usize| async move {
+            let (name, value) = (format!("s{n}").parse().unwrap(), SecretBytes::new(b"value"));
+            server(n).secret_set(cx, project, &name, &value, false).await.map(|_| ())
+        };
+        let committed = |n: usize| async move {
+            let (scope, bytes) = (BlobScope::Project(project.id), format!("blob {n:05}"));
+            let digest = Digest::from_bytes(*blake3::hash(bytes.as_bytes()).as_bytes());
+            server(n).chunk_put(scope, digest, bytes.into_bytes().into()).await?;
+            let chunks = vec![ChunkRef { digest, size: 10 }];
+            let (kind, label) = (BlobKind::File, String::new());
+            let new = NewBlob { scope, digest, kind, label, chunks };
+            server(n).blob_commit(cx, new).await.map(|_| ())
+        };
+        let many = SERVERS * 2;
+        let workloads = join_all((0..many).map(applied)).await;
+        let secrets = join_all((0..many).map(set)).await;
+        let blobs = join_all((0..many).map(committed)).await;
+        for outcomes in [workloads, secrets, blobs] {
+            let made = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
+            assert_eq!(made as u64, limit, "round {round}");
+            for refused in outcomes.into_iter().filter_map(Result::err) {
+                assert_eq!(refused.code, Code::QuotaExceeded, "{refused}");
+            }
+        }
+        let mut read = race.world.store.read().await.unwrap();
+        let usage = read.project_usage_all().await.unwrap()[&project.id];
+        assert_eq!((usage.workloads, usage.secrets, usage.blobs.get()), (limit, limit, limit * 10));
+    }
+    race.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_may_be_kept_of_output_is_divided_once() {
+    const QUOTA: u64 = 100_000;
+    let Some(schema) = Schema::create("last_log") else { return };
+    let race = Race::new(&schema, 66, machine(64, 0)).await;
+    let quota = Quota { logs: Some(Bytes::new(QUOTA)), ..Quota::default() };
+    let project = &race.project("lab", quota).await;
+    let mut nodes: Vec<Attached> = Vec::new();
+    let mut granted: Vec<LogShare> = Vec::new();
+    for round in 0..60_usize {
+        if round % 8 == 0 {
+            let agent = race.world.join(&format!("m{round}")).await;
+            let hello = HelloFacts {
+                agent_version: "t".into(),
+                session_epoch: Generation::FIRST,
+                applied_generation: Generation::ZERO,
+                facts: Some(machine(64, 0)),
+                heartbeat_wish: None,
+            };
+            let attach = race.world.control.node_attach(agent.node_id, agent.serial(), &hello);
+            let Attach::Attached(attached) = attach.await.unwrap() else { panic!("refused") };
+            nodes.push(attached);
+        }
+        race.submit(round, project, vec![wants(10, 0); 2]).await;
+        race.place_everywhere().await;
+        for (number, node) in nodes.iter().enumerate() {
+            let its = |share: &&LogShare| share.node_id == node.node_id;
+            let Some(share) = granted.iter().find(its) else { continue };
+            // Some do not answer every time.
+            if (round + number) % 3 != 0 {
+                let (name, bytes) = (project.name.clone(), Bytes::new(1));
+                let kept = OutputKept { project: name, generation: share.generation, bytes };
+                let metrics = NodeMetrics { outputs: vec![kept], ..NodeMetrics::default() };
+                race.servers[0].node_heartbeat(node, Generation::ZERO, Some(metrics));
+            }
+        }
+        race.servers[0].flush_leases().await.unwrap();
+        let told = nodes.iter().zip(race.servers.iter().cycle());
+        let told = told.map(|(node, server)| server.node_desired(node.node_id, Generation::ZERO));
+        let divided = join_all(race.servers.iter().map(Control::divide_logs));
+        let (told, divided) = tokio::join!(join_all(told), divided);
+        assert!(told.into_iter().all(|told| told.is_ok()));
+        assert!(divided.into_iter().all(|divided| divided.is_ok()));
+        let mut read = race.world.store.read().await.unwrap();
+        granted = read.log_share_of_project(project.id).await.unwrap();
+        let held: u64 = granted.iter().map(|share| share.ceiling.get()).sum();
+        assert!(held <= QUOTA, "round {round}: {held} in {granted:?}");
+        assert!(granted.iter().all(|share| share.granted <= share.ceiling), "{granted:?}");
     }
     race.close().await;
 }

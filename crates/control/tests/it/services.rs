@@ -30,7 +30,7 @@ impl Fleet {
         let operations = world.operations();
         let (random, truth) = (Random::new(seed), Truth::default());
         let mut fleet = Fleet { world, agents, random, truth, operations };
-        fleet.round().await;
+        Box::pin(fleet.round()).await;
         fleet
     }
 

@@ -147,9 +147,19 @@ async fn a_certificate_must_be_believed() {
     let stranger = with(None).send(request("inside.example")).await.unwrap_err();
     assert!(matches!(stranger, Error::Tls { .. }), "{stranger:?}");
     assert!(stranger.to_string().contains("egress.authorities"));
-    let believing = with(Some(pem.into_bytes()));
+    let believing = with(Some(pem.clone().into_bytes()));
     let answer = believing.send(request("inside.example")).await.unwrap();
     assert_eq!(&answer.body[..], b"sealed");
     let wrong_name = believing.send(request("other.example")).await.unwrap_err();
     assert!(matches!(wrong_name, Error::Tls { .. }), "{wrong_name:?}");
+
+    let only = with(None).believing_only(pem.into_bytes());
+    let answer = only.send(request("inside.example")).await.unwrap();
+    assert_eq!(&answer.body[..], b"sealed");
+    assert_eq!(only.counts().answered, 1);
+    let (_, other) = tls_server("inside.example", ok("sealed"));
+    let wrong_authority = believing.believing_only(other.into_bytes());
+    let error = wrong_authority.send(request("inside.example")).await.unwrap_err();
+    assert!(matches!(error, Error::Tls { .. }), "{error:?}");
+    assert_eq!(believing.counts().failed, 2, "doors made from one another count together");
 }

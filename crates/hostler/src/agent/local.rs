@@ -205,8 +205,8 @@ fn print_record(ui: &Ui, record: &LogRecord, has_times: bool) -> Result<(), Fail
                 false => format!("{text}\n"),
             };
             match stream {
-                Stream::Stdout => ui.data(line.as_bytes()),
-                Stream::Stderr => ui.error_data(line.as_bytes()),
+                Stream::Stdout => ui.task_data(line.as_bytes()),
+                Stream::Stderr => ui.task_error_data(line.as_bytes()),
             }
         }
         LogRecord::Gap { bytes } => {

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod any_text;
+mod attack;
 mod compose;
 mod crontab;
 mod procfile;

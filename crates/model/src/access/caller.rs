@@ -2,7 +2,8 @@
 //!
 //! A caller holds *grants*, its own and those of its groups; what it may do in a scope is their union,
 //! and a grant on the whole installation holds in every project. A token takes away from that, by role,
-//! by project and by permission, and never adds. Nothing is allowed that no grant gives, except what is
+//! by project and by permission, and never adds. What runs has of its submitter's grants what its role
+//! names, in its own project. Nothing is allowed that no grant gives, except what is
 //! everybody's own.
 //!
 //! All of it is pure: [`Caller::verdict`] decides and says why, and [`Caller::may`] is that without the
@@ -68,7 +69,7 @@ pub enum Verdict<'a> {
     Granted(Vec<&'a Grant>),
     /// Nothing that the caller holds gives it.
     NotGranted,
-    /// The caller holds it by these, but the token it came with does not let it.
+    /// The caller holds it by these, but the token it came with, or the role it runs with, does not let it.
     Narrowed(Narrowing, Vec<&'a Grant>),
 }
 
@@ -111,6 +112,10 @@ impl Caller {
                 let narrowed = granted.intersection(most);
                 limits.can.map_or(narrowed, |can| narrowed.intersection(can))
             }
+            Credential::Workload(identity) => match scope == Scope::Project(identity.project_id) {
+                true => granted.intersection(identity.can),
+                false => PermissionSet::EMPTY,
+            },
         }
     }
 
@@ -139,14 +144,21 @@ impl Caller {
         if grants.is_empty() {
             return Verdict::NotGranted;
         }
-        let Credential::Token { limits, .. } = &self.credential else {
-            return Verdict::Granted(grants);
-        };
-        if !limits.reaches(scope) {
-            return Verdict::Narrowed(Narrowing::Project, grants);
-        }
-        if !limits.role_max.permissions().has(permission) {
-            return Verdict::Narrowed(Narrowing::Role(limits.role_max), grants);
+        match &self.credential {
+            Credential::WebSession(_) => return Verdict::Granted(grants),
+            Credential::Token { limits, .. } => {
+                if !limits.reaches(scope) {
+                    return Verdict::Narrowed(Narrowing::Project, grants);
+                }
+                if !limits.role_max.permissions().has(permission) {
+                    return Verdict::Narrowed(Narrowing::Role(limits.role_max), grants);
+                }
+            }
+            Credential::Workload(identity) => {
+                if scope != Scope::Project(identity.project_id) {
+                    return Verdict::Narrowed(Narrowing::Project, grants);
+                }
+            }
         }
         if !self.credential.allows(permission) {
             return Verdict::Narrowed(Narrowing::Permission, grants);
@@ -210,6 +222,7 @@ impl Caller {
             Credential::Token { limits, .. } if limits.projects.is_some() => {
                 limits.projects.iter().flatten().copied().collect()
             }
+            Credential::Workload(identity) => BTreeSet::from([identity.project_id]),
             Credential::Token { .. } | Credential::WebSession(_) => {
                 let project = |grant: &Grant| match grant.scope {
                     Scope::Global => None,
@@ -230,7 +243,7 @@ impl Caller {
     /// Whether the credential may be used from there. An address that is not known is no address of a list.
     pub fn may_come_from(&self, source: Option<IpAddr>) -> bool {
         match &self.credential {
-            Credential::WebSession(_) => true,
+            Credential::WebSession(_) | Credential::Workload(_) => true,
             Credential::Token { limits, .. } => match &limits.sources {
                 None => true,
                 Some(ranges) => {

@@ -13,7 +13,7 @@ pub use caller::{Caller, Grant, Narrowing, Need, Verdict};
 pub use network::{Network, ParseNetworkError};
 pub use permission::{Permission, PermissionSet, Reach, Unreadable};
 pub use role::{CustomRole, Group, Role, RoleName, Subject};
-pub use token::{Credential, Token, TokenLimits};
+pub use token::{Credential, Token, TokenLimits, WorkloadIdentity};
 
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +25,8 @@ crate::labels! {
         User = "user",
         /// A program, with tokens only.
         Service = "service",
+        /// Something that runs here, with the token it is given while it runs. It has no account.
+        Workload = "workload",
     }
 }
 
@@ -72,9 +74,10 @@ pub struct WebSession {
 /// A reference to who did something, as kept in events and audit entries.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Actor {
-    /// `user`, `service`, `node` or `system`.
+    /// `user`, `service`, `workload`, `node` or `system`.
     pub kind: ActorKind,
-    /// Name of the principal or node; the server's own name for `system`.
+    /// Name of the principal or node; the server's own name for `system`; `project:NAME:workload:NAME`
+    /// for what runs.
     pub name: String,
 }
 
@@ -82,6 +85,7 @@ crate::labels! {
     pub enum ActorKind ("actor kind") {
         User = "user",
         Service = "service",
+        Workload = "workload",
         Node = "node",
         System = "system",
     }

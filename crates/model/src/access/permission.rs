@@ -55,10 +55,26 @@ permissions! {
     AccessInspect = "access.inspect", Global, Admin;
     /// See what was used, by project and user.
     AccountRead = "account.read", Project, Viewer;
+    /// See what waits for an approval, and what became of it.
+    ApprovalRead = "approval.read", Project, Viewer;
+    /// Agree, or not, to what others want to do; only to what one may do oneself.
+    ApprovalDecide = "approval.decide", Project, Operator;
+    /// Take back requests of one's own.
+    ApprovalWithdraw = "approval.withdraw", Global, Everybody;
+    /// Do without an approval what needs one, with a reason and for everybody to see.
+    ApprovalBreakGlass = "approval.break-glass", Project, Admin;
+    /// See what needs an approval in a project.
+    ApprovalPolicyRead = "approval-policy.read", Project, Viewer;
+    /// Say what needs an approval in a project.
+    ApprovalPolicySet = "approval-policy.set", Project, Admin;
+    /// See and say what needs an approval on the whole installation.
+    ApprovalPolicyGlobal = "approval-policy.global", Global, Admin;
     /// Read and verify the audit trail.
     AuditRead = "audit.read", Global, Admin;
     /// Sign the audit chain as it is.
     AuditAnchor = "audit.anchor", Global, Admin;
+    /// Replace the certificate authority.
+    AuthorityRotate = "authority.rotate", Global, Admin;
     /// See which content a project has.
     BlobRead = "blob.read", Project, Viewer;
     /// Read content, which the files that tasks left are too.

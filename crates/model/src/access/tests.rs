@@ -100,6 +100,35 @@ fn a_token_narrows_by_role_project_and_permission() {
 }
 
 #[test]
+fn what_runs_has_of_its_submitter_what_its_role_names_in_its_project() {
+    let admin = built_in(&[(Scope::Global, Role::Admin)]);
+    let (here, there) = (Scope::Project(project(ONE)), Scope::Project(project(2)));
+    let runs = |can: PermissionSet| {
+        Credential::Workload(WorkloadIdentity {
+            run_id: crate::RunId::from_uuid(Uuid::from_u128(4)),
+            project_id: project(ONE),
+            subject: "project:p:workload:w".to_owned(),
+            can: can.intersection(PermissionSet::of_projects()),
+        })
+    };
+    let user = caller(admin.clone(), runs(Role::User.permissions()));
+    assert!(user.may(need(Permission::TaskSubmit, here)));
+    assert!(!user.may(need(Permission::TaskManage, here)));
+    assert!(!user.may(need(Permission::TaskSubmit, there)));
+    assert!(!user.may(need(Permission::TaskSubmit, Scope::Global)));
+    assert!(!user.may(need(Permission::TokenCreate, Scope::Global)), "it has no account");
+    assert_eq!(user.projects_with(Permission::TaskRead), Some(vec![project(ONE)]));
+    let submit = need(Permission::TaskSubmit, there);
+    assert!(matches!(user.verdict(submit), Verdict::Narrowed(Narrowing::Project, _)));
+    let manage = need(Permission::TaskManage, here);
+    assert!(matches!(user.verdict(manage), Verdict::Narrowed(Narrowing::Permission, _)));
+    let poor = caller(built_in(&[(here, Role::Viewer)]), runs(Role::Admin.permissions()));
+    assert_eq!(poor.role_in(here), Some(Role::Viewer), "no more than its submitter");
+    let nothing = caller(admin, runs(PermissionSet::EMPTY));
+    assert!(Permission::ALL.iter().all(|p| !nothing.may(need(*p, here))));
+}
+
+#[test]
 fn a_token_is_used_from_its_addresses_only() {
     let from = |sources: Option<&[&str]>, address: Option<&str>| {
         let sources = sources.map(|all| all.iter().map(|range| range.parse().unwrap()).collect());

@@ -1,7 +1,7 @@
 //! Tokens, what they are limited to, and how a caller proved who it is.
 
 use super::{Network, Permission, PermissionSet, Role, Scope};
-use crate::{Name, PrincipalId, ProjectId, Timestamp, TokenId, WebSessionId};
+use crate::{Name, PrincipalId, ProjectId, RunId, Timestamp, TokenId, WebSessionId};
 
 /// An API token. Only the hash of its secret is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,24 @@ impl TokenLimits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Credential {
     WebSession(WebSessionId),
-    Token { id: TokenId, limits: TokenLimits },
+    Token {
+        id: TokenId,
+        limits: TokenLimits,
+    },
+    /// Something that runs, for whoever submitted it.
+    Workload(WorkloadIdentity),
+}
+
+/// What runs, and what of its submitter's permissions it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkloadIdentity {
+    pub run_id: RunId,
+    /// It acts here and nowhere else.
+    pub project_id: ProjectId,
+    /// `project:NAME:workload:NAME`, or `task` in place of `workload`.
+    pub subject: String,
+    /// Of the role that its spec names; nothing without one.
+    pub can: PermissionSet,
 }
 
 impl Credential {
@@ -89,6 +106,7 @@ impl Credential {
         match self {
             Credential::WebSession(_) => true,
             Credential::Token { limits, .. } => limits.can.is_none_or(|can| can.has(permission)),
+            Credential::Workload(identity) => identity.can.has(permission),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Cores};
+use crate::{Bytes, Cores, OutputKept};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
@@ -181,6 +181,10 @@ pub struct NodeMetrics {
     pub writes: Option<WriteMetrics>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gpus: Vec<GpuMetrics>,
+    /// Output of projects that have a share here; for servers only, because it names projects.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(skip)]
+    pub outputs: Vec<OutputKept>,
 }
 
 /// How busy a GPU is, as far as it tells.

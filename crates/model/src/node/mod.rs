@@ -83,7 +83,11 @@ pub struct NodeCertificate {
     /// Lowercase hex of the serial number.
     pub serial: String,
     pub node_id: NodeId,
+    /// Fingerprint of the authority that issued it; absent where that was not written down yet.
+    pub authority: Option<String>,
     pub time_created: Timestamp,
     pub time_expires: Timestamp,
+    /// When the node first came with it.
+    pub time_presented: Option<Timestamp>,
     pub time_revoked: Option<Timestamp>,
 }

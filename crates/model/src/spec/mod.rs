@@ -9,6 +9,7 @@ mod cron;
 mod files;
 mod health;
 mod hidden;
+mod identity;
 mod limits;
 mod mode;
 mod placement;
@@ -26,6 +27,7 @@ pub use cron::{Cron, CronError, CronField};
 pub use files::{Input, Output, OutputWhen, inner_path_problem};
 pub use health::{Check, HealthCheck, HttpCheck, OnUnhealthy, TcpCheck};
 pub use hidden::HIDDEN;
+pub use identity::{AudienceToken, HOSTLER_AUDIENCE, Identity, TOKEN_FILE};
 pub use limits::Limits;
 pub use mode::{CatchUp, Mode, ModeKind, Overlap, RestartOn, RestartPolicy, Schedule};
 pub use placement::{LOCATION_LABEL, PlacementRules, Strategy};
@@ -77,6 +79,9 @@ pub struct WorkloadSpec {
     /// Secrets that it is given when it starts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<SecretUse>,
+    /// Tokens with which what runs proves what it is: to Hostler, and to others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
     /// Working directory on the node; the run's own scratch directory when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workdir: Option<String>,
@@ -237,6 +242,7 @@ impl WorkloadSpec {
         }
         self.look_at_env(&mut say);
         self.look_at_secrets(&mut say);
+        self.look_at_identity(&mut say);
         if let Some(dir) = &self.workdir
             && (!dir.starts_with('/') || dir.contains('\0'))
         {

@@ -94,6 +94,9 @@ pub struct Hello {
     /// that does not have them refuses, and is told them with the next hello.
     #[prost(bool, tag = "8")]
     pub facts_unchanged: bool,
+    /// A few letters that say which authorities the agent trusts; a server that has others tells them.
+    #[prost(string, tag = "9")]
+    pub authorities_mark: ::prost::alloc::string::String,
 }
 /// The machine is not any more as the hello said: a device of it has failed, or works again.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -118,6 +121,13 @@ pub struct Welcome {
     /// Facts that have not changed need not be repeated.
     #[prost(bool, tag = "5")]
     pub keeps_facts: bool,
+    /// Certificates of the authorities that servers may be of, PEM, one after the other; the one that stays
+    /// comes first. Empty where the agent trusts those already.
+    #[prost(string, tag = "6")]
+    pub authorities_pem: ::prost::alloc::string::String,
+    /// The node's certificate is of an authority that goes: a new one is to be asked for now.
+    #[prost(bool, tag = "7")]
+    pub should_renew: bool,
 }
 /// The session ends; `retry` says whether trying again can help.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -158,6 +168,26 @@ pub struct Desired {
     pub to_generation: u64,
     #[prost(message, repeated, tag = "3")]
     pub placements: ::prost::alloc::vec::Vec<DesiredPlacement>,
+    /// What projects may keep of their output on this node. Absent from a server that knows of none; present,
+    /// a project that is not named may keep all.
+    #[prost(message, optional, tag = "4")]
+    pub log_shares: ::core::option::Option<LogShares>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct LogShares {
+    #[prost(message, repeated, tag = "1")]
+    pub shares: ::prost::alloc::vec::Vec<LogShare>,
+}
+/// This node's part of what a project may keep of its output.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LogShare {
+    #[prost(string, tag = "1")]
+    pub project_name: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub bytes: u64,
+    /// Larger than that of any earlier share of this project on this node.
+    #[prost(uint64, tag = "3")]
+    pub generation: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DesiredPlacement {
@@ -649,14 +679,20 @@ pub struct PutOutputsReply {}
 pub struct FetchSecretsRequest {
     #[prost(string, tag = "1")]
     pub placement_id: ::prost::alloc::string::String,
-    /// For the record.
+    /// For the record; tokens are for this run.
     #[prost(string, tag = "2")]
     pub run_id: ::prost::alloc::string::String,
+    /// It has started: only tokens in the place of those that it has.
+    #[prost(bool, tag = "3")]
+    pub only_identity: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct FetchSecretsReply {
     #[prost(message, repeated, tag = "1")]
     pub secrets: ::prost::alloc::vec::Vec<DeliveredSecret>,
+    /// Where the workload asks for one.
+    #[prost(message, optional, tag = "2")]
+    pub identity: ::core::option::Option<DeliveredIdentity>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 #[prost(skip_debug)]
@@ -668,6 +704,26 @@ pub struct DeliveredSecret {
     pub version: u32,
     #[prost(bytes = "vec", tag = "3")]
     pub value: ::prost::alloc::vec::Vec<u8>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DeliveredIdentity {
+    #[prost(message, repeated, tag = "1")]
+    pub tokens: ::prost::alloc::vec::Vec<DeliveredToken>,
+    /// Of the API.
+    #[prost(string, tag = "2")]
+    pub address: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub authority_pem: ::prost::alloc::string::String,
+    #[prost(uint32, tag = "4")]
+    pub valid_seconds: u32,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[prost(skip_debug)]
+pub struct DeliveredToken {
+    #[prost(string, tag = "1")]
+    pub file: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub token: ::prost::alloc::string::String,
 }
 /// Generated client implementations.
 pub mod agent_link_client {

@@ -9,6 +9,10 @@ pub fn reference_markdown() -> String {
     );
     table(&mut text, SETTINGS);
     for setting in SETTINGS {
+        if let Kind::Named(inner) = setting.kind {
+            text.push_str(&format!("\n## `[{}.NAME]`\n\n{}\n", setting.name, setting.doc));
+            table(&mut text, inner);
+        }
         if let Kind::Section(inner) = setting.kind {
             text.push_str(&format!("\n## `[{}]`\n\n{}\n", setting.name, setting.doc));
             table(&mut text, inner);
@@ -32,7 +36,7 @@ fn table(text: &mut String, settings: &[Setting]) {
             Kind::Number => "number",
             Kind::Flag => "true or false",
             Kind::List => "list of text",
-            Kind::Section(_) | Kind::Sections(_) => continue,
+            Kind::Section(_) | Kind::Sections(_) | Kind::Named(_) => continue,
         };
         let Setting { name, default, doc, .. } = setting;
         text.push_str(&format!("| `{name}` | {kind} | {default} | {doc} |\n"));

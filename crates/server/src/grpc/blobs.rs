@@ -30,7 +30,7 @@ impl BlobLinkService {
     async fn node<T>(&self, request: &Request<T>) -> Result<NodeId, Status> {
         let certificate = super::peer(request)?;
         let node_id = super::node_of(&certificate)?;
-        self.control.node_admit(node_id, &certificate.serial).await.map_err(|e| status(&e))?;
+        super::admit(&self.control, node_id, &certificate).await.map_err(|e| status(&e))?;
         Ok(node_id)
     }
 }
@@ -158,7 +158,7 @@ fn status(error: &Error) -> Status {
     match error.code {
         Code::Unavailable | Code::RateLimited | Code::NodeUnreachable => Status::unavailable(words),
         Code::NotFound => Status::not_found(words),
-        Code::Forbidden => Status::permission_denied(words),
+        Code::Forbidden => super::not_its_own(words),
         Code::Unauthenticated => Status::unauthenticated(words),
         Code::QuotaExceeded | Code::TooLarge => Status::resource_exhausted(words),
         Code::Conflict => Status::failed_precondition(words),

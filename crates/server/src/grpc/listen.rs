@@ -15,6 +15,7 @@ use tokio_rustls::server::TlsStream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::server::Connected;
 
+use crate::refusals::{self, Listener, Reason};
 use crate::tls::ServerTls;
 
 /// Connections that have shaken hands and wait to be served; the loop stops accepting beyond it.
@@ -51,8 +52,14 @@ pub(super) fn incoming(
                         // A closed receiver means that the server is going away.
                         let _gone = ready.send(Ok(stream)).await;
                     }
-                    Ok(Err(error)) => tracing::debug!(%error, "agent handshake failed"),
-                    Err(_) => tracing::debug!("agent handshake took too long"),
+                    Ok(Err(error)) => {
+                        refusals::count(Listener::Agents, Reason::Handshake);
+                        tracing::debug!(%error, "agent handshake failed");
+                    }
+                    Err(_) => {
+                        refusals::count(Listener::Agents, Reason::Slow);
+                        tracing::debug!("agent handshake took too long");
+                    }
                 }
             });
         }

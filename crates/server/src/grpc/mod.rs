@@ -12,10 +12,14 @@ mod secrets;
 mod session;
 mod streams;
 
+#[doc(hidden)]
+pub mod fuzz;
+
 use std::time::Duration;
 
 use hostler_base::shutdown::Tasks;
 use hostler_control::Control;
+use hostler_model::{Code, Error, NodeId};
 use hostler_proto::v1::agent_link_server::AgentLinkServer;
 use hostler_proto::v1::blob_link_server::BlobLinkServer;
 use hostler_proto::v1::peer_link_server::PeerLinkServer;
@@ -27,6 +31,7 @@ use tonic::codec::CompressionEncoding;
 
 pub use peers::Peers;
 
+use crate::refusals::{self, Listener, Reason};
 use crate::tls::ServerTls;
 
 /// Longer than the longest time between two heartbeats, so that an agent with a metered link need not
@@ -84,9 +89,49 @@ fn peer<T>(request: &tonic::Request<T>) -> Result<PeerCertificate, Status> {
         .ok_or_else(|| Status::unauthenticated("the connection has no certificate"))
 }
 
-fn node_of(certificate: &PeerCertificate) -> Result<hostler_model::NodeId, Status> {
+fn node_of(certificate: &PeerCertificate) -> Result<NodeId, Status> {
     match certificate.identity {
         PeerIdentity::Node(id) => Ok(id),
-        PeerIdentity::Server(_) => Err(Status::permission_denied("only nodes open sessions")),
+        PeerIdentity::Server(_) => Err(wrong_role(certificate, "only nodes open sessions")),
     }
+}
+
+/// Whether the certificate of a node still speaks for it; looked at anew with every call, because a
+/// connection may outlive a node's membership.
+async fn admit(
+    control: &Control,
+    node: NodeId,
+    certificate: &PeerCertificate,
+) -> Result<(), Error> {
+    let admitted = control.node_admit(node, &certificate.serial).await;
+    if let Err(error) = &admitted {
+        note_unknown(certificate, error.code, &error.detail);
+    }
+    admitted
+}
+
+/// Counts a certificate of ours that speaks for nobody, if that is why its peer is refused.
+fn note_unknown(certificate: &PeerCertificate, code: Code, why: &str) {
+    if code == Code::Unauthenticated {
+        refusals::count(Listener::Agents, Reason::Unknown);
+        tracing::warn!(peer = %certificate.identity, why, "certificate that speaks for nobody refused");
+    }
+}
+
+/// Refuses a node what is not its own, and counts it.
+fn not_its_own(words: String) -> Status {
+    note_foreign(1);
+    Status::permission_denied(words)
+}
+
+/// Counts what a node asked for, or spoke of, that is not its own.
+fn note_foreign(times: usize) {
+    (0..times).for_each(|_| refusals::count(Listener::Agents, Reason::Foreign));
+}
+
+/// Refuses a peer whose certificate is of another kind, and counts it: no part of ours ever asks so.
+fn wrong_role(certificate: &PeerCertificate, why: &'static str) -> Status {
+    refusals::count(Listener::Agents, Reason::Role);
+    tracing::warn!(peer = %certificate.identity, why, "certificate of another role refused");
+    Status::permission_denied(why)
 }

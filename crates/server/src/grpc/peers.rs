@@ -9,7 +9,7 @@ use hostler_control::{NodeAsk, OutputItem, OutputReceiver, PeerLinks};
 use hostler_model::{Code, Error, NodeId, ServerRegistration};
 use hostler_proto::v1::peer_link_client::PeerLinkClient;
 use hostler_proto::v1::{self, relay_chunk::Body};
-use hostler_trust::AuthorityCertificate;
+use hostler_trust::AuthorityBundle;
 use hostler_trust::certificate::Identity;
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -24,27 +24,27 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 
 /// The way to other servers, with this server's own certificate.
 pub struct Peers {
-    authority: AuthorityCertificate,
-    identity: RwLock<Identity>,
+    /// Who is trusted, and this server's own certificate.
+    trust: RwLock<(AuthorityBundle, Identity)>,
     tasks: Tasks,
 }
 
 impl Peers {
-    pub fn new(authority: AuthorityCertificate, identity: Identity, tasks: Tasks) -> Peers {
-        Peers { authority, identity: RwLock::new(identity), tasks }
+    pub fn new(trusted: AuthorityBundle, identity: Identity, tasks: Tasks) -> Peers {
+        Peers { trust: RwLock::new((trusted, identity)), tasks }
     }
 
-    /// Uses a renewed certificate from now on.
-    pub fn replace_identity(&self, identity: Identity) {
-        *self.identity.write().unwrap_or_else(PoisonError::into_inner) = identity;
+    /// Trusts these, with a renewed certificate, from now on.
+    pub fn replace(&self, trusted: AuthorityBundle, identity: Identity) {
+        *self.trust.write().unwrap_or_else(PoisonError::into_inner) = (trusted, identity);
     }
 
     async fn channel(
         &self,
         address: &str,
     ) -> Result<Channel, Box<dyn std::error::Error + Send + Sync>> {
-        let identity = self.identity.read().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut config = hostler_trust::tls::client(&self.authority, Some(&identity))?;
+        let trust = self.trust.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut config = hostler_trust::tls::client_of(&trust.0, Some(&trust.1))?;
         config.alpn_protocols = vec![b"h2".to_vec()];
         let connector = TlsConnector::from(Arc::new(config));
         let target = address.to_owned();

@@ -29,8 +29,9 @@ impl v1::peer_link_server::PeerLink for PeerLinkService {
         &self,
         request: Request<v1::RelayRequest>,
     ) -> Result<Response<Self::RelayStream>, Status> {
-        if !matches!(super::peer(&request)?.identity, PeerIdentity::Server(_)) {
-            return Err(Status::permission_denied("only servers ask for a relay"));
+        let certificate = super::peer(&request)?;
+        if !matches!(certificate.identity, PeerIdentity::Server(_)) {
+            return Err(super::wrong_role(&certificate, "only servers ask for a relay"));
         }
         let (node, ask) = parse_relay(request.into_inner())?;
         let items = match self.control.node_open_here(node, ask).await {

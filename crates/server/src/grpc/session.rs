@@ -11,7 +11,9 @@ use hostler_base::shutdown::{OnError, Tasks};
 use hostler_control::{Attach, Attached, Control, HelloFacts, NodeAsk, NodeLink, OutputReceiver};
 use hostler_model::{Code, Error, Facts, Generation, ImageNews, NodeId, NodeMetrics};
 use hostler_proto::v1::{self, agent_message::Body as In, server_message::Body as Out};
-use hostler_proto::{PROTOCOL, assignment_to_message, parse_report, parse_status};
+use hostler_proto::{
+    PROTOCOL, assignment_to_message, log_shares_to_message, parse_report, parse_status,
+};
 use hostler_trust::PeerCertificate;
 use tokio::sync::{Notify, mpsc};
 use tokio_stream::wrappers::ReceiverStream;
@@ -65,7 +67,7 @@ impl v1::agent_link_server::AgentLink for AgentLinkService {
     ) -> Result<Response<v1::ResolveImageReply>, Status> {
         let certificate = super::peer(&request)?;
         let node_id = super::node_of(&certificate)?;
-        let admitted = self.control.node_admit(node_id, &certificate.serial).await;
+        let admitted = super::admit(&self.control, node_id, &certificate).await;
         admitted.map_err(|error| Status::permission_denied(error.detail))?;
         let reference = request.into_inner().reference;
         let reference = reference.parse().map_err(|e: hostler_model::ParseImageRefError| {
@@ -137,6 +139,7 @@ async fn serve(
         );
         return refuse(&outbound, Code::Conflict, &detail, false).await;
     }
+    let authorities_known = hello.authorities_mark;
     let facts = HelloFacts {
         agent_version: hello.agent_version,
         session_epoch: Generation::from_u64(hello.session_epoch),
@@ -149,6 +152,7 @@ async fn serve(
     let attached = match control.node_attach(node_id, &certificate.serial, &facts).await {
         Ok(Attach::Attached(attached)) => attached,
         Ok(Attach::Refused { code, detail, may_return }) => {
+            super::note_unknown(&certificate, code, &detail);
             return refuse(&outbound, code, &detail, may_return).await;
         }
         Err(error) => return refuse(&outbound, error.code, &error.detail, true).await,
@@ -169,6 +173,8 @@ async fn serve(
         link: Arc::clone(&link),
         outbound: outbound.clone(),
         looked: control.clock().instant(),
+        authorities_known,
+        told: v1::Welcome::default(),
         heard: control.clock().instant(),
     };
     let why = session.run(inbound, tasks.token()).await;
@@ -190,6 +196,10 @@ struct Session {
     sent: Generation,
     /// When the addresses of servers were last looked at.
     looked: Duration,
+    /// The mark of the authorities that the agent trusted when it came.
+    authorities_known: String,
+    /// What the agent was last told of servers and authorities.
+    told: v1::Welcome,
     /// When the agent last said anything.
     heard: Duration,
 }
@@ -201,12 +211,14 @@ impl Session {
         mut inbound: Streaming<v1::AgentMessage>,
         stopping: CancellationToken,
     ) -> &'static str {
-        if !self.send(Out::Welcome(self.welcome())).await {
+        self.told = self.welcome();
+        if !self.send(Out::Welcome(self.told.clone())).await {
             return "the agent went away";
         }
         self.link.wake.notify_one();
         let link = Arc::clone(&self.link);
         let mut pause = self.pause();
+        let mut authorities = self.control.authorities_watch();
         loop {
             tokio::select! {
                 message = inbound.message() => match message {
@@ -224,6 +236,7 @@ impl Session {
                         return why;
                     }
                 }
+                Ok(()) = authorities.changed() => self.tell_changes().await,
                 () = &mut pause => {
                     if self.is_silent() {
                         return "the agent is silent";
@@ -264,16 +277,20 @@ impl Session {
 
     fn welcome(&self) -> v1::Welcome {
         let beat = self.attached.heartbeat.as_millis();
+        let authorities = self.control.authorities();
+        let is_new = authorities.mark() != self.authorities_known;
         v1::Welcome {
             server_id: self.control.server_id().to_string(),
             heartbeat_interval_ms: u32::try_from(beat).unwrap_or(5000),
             node_name: self.attached.node_name.to_string(),
             agent_addresses: self.attached.agent_addresses.clone(),
             keeps_facts: true,
+            authorities_pem: if is_new { authorities.trusted().pem() } else { String::new() },
+            should_renew: self.control.node_should_renew(self.attached.authority.as_deref()),
         }
     }
 
-    /// An agent must know where else to go before this server is gone.
+    /// An agent must know where else to go before this server is gone, and whom to trust.
     async fn tell_addresses(&mut self) {
         let now = self.control.clock().instant();
         if now.saturating_sub(self.looked) < ADDRESSES_EVERY {
@@ -281,11 +298,17 @@ impl Session {
         }
         self.looked = now;
         // A database that is away now is asked again at a later heartbeat.
-        if let Ok(addresses) = self.control.agent_addresses().await
-            && addresses != self.attached.agent_addresses
-        {
+        if let Ok(addresses) = self.control.agent_addresses().await {
             self.attached.agent_addresses = addresses;
-            self.send(Out::Welcome(self.welcome())).await;
+        }
+        self.tell_changes().await;
+    }
+
+    async fn tell_changes(&mut self) {
+        let welcome = self.welcome();
+        if welcome != self.told {
+            self.told = welcome.clone();
+            self.send(Out::Welcome(welcome)).await;
         }
     }
 
@@ -305,6 +328,7 @@ impl Session {
                 from_generation: batch.from.get(),
                 to_generation: batch.to.get(),
                 placements: batch.assignments.iter().map(assignment_to_message).collect(),
+                log_shares: Some(log_shares_to_message(&batch.log_shares)),
             };
             if !self.send(Out::Desired(desired)).await {
                 return Err("the agent went away");
@@ -371,6 +395,7 @@ impl Session {
         }
         match self.control.node_report(self.attached.node_id, &parsed).await {
             Ok(acks) => {
+                super::note_foreign(acks.iter().filter(|ack| ack.is_unknown).count());
                 let acks = acks
                     .iter()
                     .map(|ack| v1::ReportAck {
@@ -398,6 +423,7 @@ impl Session {
         }
         match self.control.node_status(self.attached.node_id, &parsed).await {
             Ok(acks) => {
+                super::note_foreign(acks.iter().filter(|ack| ack.is_unknown).count());
                 let acks = acks
                     .iter()
                     .map(|ack| v1::StatusAck {

@@ -10,8 +10,10 @@ use std::net::{IpAddr, SocketAddr};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, RawPathParams, Request};
 use bytes::Bytes;
-use hostler_api::{Access, Endpoint, IDEMPOTENCY_KEY, IfMatch, Nothing};
-use hostler_control::{Idempotency, RequestMeta};
+use hostler_api::{
+    APPROVAL_HEADER, Access, BREAK_GLASS_HEADER, Endpoint, IDEMPOTENCY_KEY, IfMatch, Nothing,
+};
+use hostler_control::{Consent, Idempotency, RequestMeta};
 use hostler_model::{Caller, Code, Error, Generation, Permission, Project};
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE, IF_MATCH, USER_AGENT};
 use http::request::Parts;
@@ -50,7 +52,7 @@ impl Rule {
     pub(super) fn of<E: Endpoint>() -> Rule {
         let public = match (E::ACCESS, E::NAME) {
             (Access::Public, "join") => Some(Public::Join),
-            (Access::Public, "readyz" | "version") => Some(Public::Probe),
+            (Access::Public, "readyz" | "version" | "jwks") => Some(Public::Probe),
             (Access::Public, _) if E::METHOD == Method::POST => Some(Public::Login),
             _ => None,
         };
@@ -119,13 +121,13 @@ pub(super) async fn admit<G: Gate>(
 ) -> Result<(Admitted, Busy), Error> {
     let (mut parts, body) = request.into_parts();
     let presented = gate::presented(&parts.headers)?;
-    gate.limits().source(source(&parts), gate.clock().instant())?;
+    gate.limits().source(source(&parts))?;
     let caller = presented.caller(gate).await?;
     gate::check_source(&caller, source(&parts))?;
     if let Some(session) = presented.session() {
         gate::check_browser(gate, &parts, session)?;
     }
-    gate.limits().principal(caller.principal_id, gate.clock().instant())?;
+    gate.limits().principal(caller.principal_id)?;
     let busy = gate.limits().begin(caller.principal_id)?;
     let path = path_parameters(&mut parts).await;
     let project = {
@@ -147,7 +149,7 @@ pub(super) async fn admit_public<G: Gate>(
     let (mut parts, body) = request.into_parts();
     gate::check_public(&parts)?;
     if let Some(which) = rule.public {
-        gate.limits().public(which, source(&parts), gate.clock().instant())?;
+        gate.limits().public(which, source(&parts))?;
     }
     let path = path_parameters(&mut parts).await?;
     read(gate, rule, parts, path, body, None).await
@@ -194,6 +196,7 @@ async fn read<G: Gate>(
             source: source(&parts).map(|ip| ip.to_string()).unwrap_or_default(),
             user_agent: header(USER_AGENT.as_str()).unwrap_or_default(),
             idempotency,
+            consent: consent(&parts.headers)?,
         },
         path,
         query: parts.uri.query().map(str::to_owned),
@@ -259,6 +262,43 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
             "use for example a UUID",
         )),
     }
+}
+
+/// What the caller says about approvals: the one it has, or why there is no time for one.
+fn consent(headers: &HeaderMap) -> Result<Option<Consent>, Error> {
+    let text = |name: &str| {
+        let mut values = headers.get_all(name).iter();
+        match (values.next(), values.next()) {
+            (None, _) => Ok(None),
+            (Some(value), None) => match std::str::from_utf8(value.as_bytes()) {
+                Ok(text) if !text.trim().is_empty() => Ok(Some(text.trim().to_owned())),
+                _ => Err(bad_consent(name)),
+            },
+            (Some(_), Some(_)) => Err(bad_consent(name)),
+        }
+    };
+    match (text(APPROVAL_HEADER)?, text(BREAK_GLASS_HEADER)?) {
+        (None, None) => Ok(None),
+        (Some(id), None) => {
+            let id = id.parse().map_err(|_| bad_consent(APPROVAL_HEADER))?;
+            Ok(Some(Consent::Approval(id)))
+        }
+        (None, Some(reason)) => {
+            decode::check_text(&reason)?;
+            Ok(Some(Consent::BreakGlass(reason)))
+        }
+        (Some(_), Some(_)) => Err(malformed(
+            "the request names an approval and breaks the glass at once",
+            "send one of the two headers",
+        )),
+    }
+}
+
+fn bad_consent(header: &str) -> Error {
+    malformed(
+        format!("the header {header} cannot be read"),
+        "send the id of an approval, or a reason in words, once",
+    )
 }
 
 fn request_hash(method: &Method, path: &str, body: Option<&Value>) -> [u8; 32] {

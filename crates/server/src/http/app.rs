@@ -54,11 +54,12 @@ pub(crate) struct StreamPermit {
 
 impl App {
     pub fn new(parts: AppParts) -> App {
+        let limits = Limits::new(parts.rates, parts.control.clock());
         App(Arc::new(Inner {
             control: parts.control,
             ids: parts.ids,
             metrics: parts.metrics,
-            limits: Limits::new(parts.rates),
+            limits,
             streams: Arc::new(Semaphore::new(parts.streams_max)),
             version: parts.version,
             api_address: parts.api_address,

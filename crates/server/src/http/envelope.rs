@@ -105,6 +105,9 @@ pub(crate) async fn envelope(
     let took: Duration = envelope.clock.instant().saturating_sub(began);
     let status = response.status();
     envelope.metrics.record(trace.endpoint(), &method, status, took);
+    if let Some(error::Refused(code)) = response.extensions().get::<error::Refused>() {
+        envelope.metrics.refused(*code);
+    }
     debug!(
         parent: &span,
         endpoint = trace.endpoint(),

@@ -15,6 +15,10 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderValue, StatusCode};
 use tracing::{debug, error, warn};
 
+/// Goes with an answer that is a problem, so that it is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused(pub Code);
+
 /// The status of a code.
 pub fn status(code: Code) -> StatusCode {
     StatusCode::from_u16(status_of(code)).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
@@ -53,6 +57,7 @@ pub(crate) fn answer(error: &Error, request_id: &str) -> Response {
     let bytes = serde_json::to_vec(&problem).unwrap_or_default();
     let mut response = Response::new(Body::from(bytes));
     *response.status_mut() = status(error.code);
+    response.extensions_mut().insert(Refused(error.code));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_CONTENT_TYPE));
     if let Some(seconds) = error.retry_after {

@@ -36,9 +36,10 @@ pub(super) async fn refuse(State(app): State<App>, request: Request, next: Next)
         source: peer.map(|ip| ip.to_string()).unwrap_or_default(),
         user_agent: String::new(),
         idempotency: None,
+        consent: None,
     };
     let told = async {
-        app.limits().public(Public::Login, peer, app.clock().instant())?;
+        app.limits().public(Public::Login, peer)?;
         app.control().token_exposed(&meta, &found).await
     };
     let refused = match told.await {

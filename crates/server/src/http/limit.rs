@@ -1,10 +1,11 @@
 //! Budgets: how often an address or a principal may ask.
 //!
 //! Each key has a bucket that holds `burst` tokens and refills at a steady rate; a request takes one.
-//! Buckets live in memory of this process and are forgotten on a restart: they slow guessing and
-//! floods down, they are not a record. The number of buckets is bounded; when it is reached, those
-//! that are full again (and so say nothing) are dropped, and if none is, the newcomer is refused
-//! rather than memory spent.
+//! The counting is `governor`'s, by the clock of the server. Buckets live in memory of this process and
+//! are forgotten on a restart: they slow guessing and floods down, they are not a record. The number of
+//! buckets is bounded; when it is reached, those that are full again (and so say nothing) are dropped,
+//! and if none is, the newcomer is refused rather than memory spent. Who has a bucket is never refused
+//! for that.
 //!
 //! Besides how often, there is a limit on how much of one principal is worked on at once, and on how long
 //! a body may take to arrive.
@@ -12,14 +13,24 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use governor::middleware::NoOpMiddleware;
+use governor::nanos::Nanos;
+use governor::state::StateStore;
+use governor::state::keyed::{HashMapStateStore, ShrinkableKeyedStateStore};
+use governor::{Quota, RateLimiter};
+use hostler_base::Clock;
 use hostler_model::{Error, PrincipalId};
 
 use super::error::rate_limited;
 
 const KEYS_MAX: usize = 50_000;
+/// How often at most buckets are looked through for those that are full again.
+const TIDY_EVERY: Duration = Duration::from_millis(100);
+const WAIT_MAX: Duration = Duration::from_secs(3600);
 
 /// A budget: so many at once, so many a second afterwards.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,57 +43,111 @@ impl Rate {
     pub const fn new(burst: f64, per_second: f64) -> Rate {
         Rate { burst, per_second }
     }
+
+    /// How long one token takes to come back.
+    fn interval(self) -> Duration {
+        Duration::try_from_secs_f64(1.0 / self.per_second)
+            .unwrap_or(WAIT_MAX)
+            .clamp(Duration::from_nanos(1), WAIT_MAX)
+    }
+
+    fn quota(self) -> Quota {
+        let interval = self.interval();
+        // Filling a bucket has to take less time than fits into the nanoseconds it is counted in.
+        let most = u128::from(u64::MAX / 4) / interval.as_nanos();
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a conversion from floating point saturates"
+        )]
+        let burst = u128::from(self.burst as u32).min(most);
+        let burst = u32::try_from(burst).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
+        Quota::with_period(interval).unwrap_or_else(|| Quota::per_second(burst)).allow_burst(burst)
+    }
+}
+
+/// The server's clock, as the limiter asks it.
+struct Beat(Clock);
+
+impl governor::clock::Clock for Beat {
+    type Instant = Duration;
+
+    fn now(&self) -> Duration {
+        self.0.instant()
+    }
+}
+
+/// The limiter's store, which it keeps to itself, shared: to see who has a bucket already.
+struct Held<K>(Arc<HashMapStateStore<K>>);
+
+impl<K: Hash + Eq + Clone> StateStore for Held<K> {
+    type Key = K;
+
+    fn measure_and_replace<T, F, E>(&self, key: &K, f: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        self.0.measure_and_replace(key, f)
+    }
+}
+
+impl<K: Hash + Eq + Clone> ShrinkableKeyedStateStore<K> for Held<K> {
+    fn retain_recent(&self, drop_below: Nanos) {
+        self.0.retain_recent(drop_below);
+    }
+
+    fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.lock().is_empty()
+    }
 }
 
 /// Buckets by key.
-pub struct Buckets<K> {
-    rate: Rate,
-    held: Mutex<HashMap<K, Bucket>>,
+pub struct Buckets<K: Hash + Eq + Clone> {
+    interval: Duration,
+    limiter: RateLimiter<K, Held<K>, Beat, NoOpMiddleware<Duration>>,
+    held: Arc<HashMapStateStore<K>>,
+    /// The door for newcomers, one at a time, so that their number is exact: when it was tidied last.
+    tidied: Mutex<Duration>,
 }
 
-#[derive(Clone, Copy)]
-struct Bucket {
-    tokens: f64,
-    time: Duration,
-}
-
-impl Bucket {
-    fn refilled(self, rate: Rate, now: Duration) -> f64 {
-        let gained = now.saturating_sub(self.time).as_secs_f64() * rate.per_second;
-        (self.tokens + gained).min(rate.burst)
-    }
-}
-
-impl<K: Hash + Eq> Buckets<K> {
-    pub fn new(rate: Rate) -> Buckets<K> {
-        Buckets { rate, held: Mutex::new(HashMap::new()) }
+impl<K: Hash + Eq + Clone> Buckets<K> {
+    pub fn new(rate: Rate, clock: Clock) -> Buckets<K> {
+        let held = Arc::new(HashMapStateStore::new(HashMap::default()));
+        Buckets {
+            interval: rate.interval(),
+            limiter: RateLimiter::new(rate.quota(), Held(Arc::clone(&held)), Beat(clock)),
+            held,
+            tidied: Mutex::new(Duration::ZERO),
+        }
     }
 
     /// Takes one token; the error says how long to wait for the next.
-    pub fn take(&self, key: K, now: Duration) -> Result<(), Duration> {
-        self.change(key, now, 1.0)
-    }
-
-    fn change(&self, key: K, now: Duration, cost: f64) -> Result<(), Duration> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
-        if held.len() >= KEYS_MAX && !held.contains_key(&key) {
-            let rate = self.rate;
-            held.retain(|_, bucket| bucket.refilled(rate, now) < rate.burst);
-            if held.len() >= KEYS_MAX {
-                return Err(self.wait_for(1.0));
+    pub fn take(&self, key: &K) -> Result<(), Duration> {
+        if self.held.lock().contains_key(key) {
+            return self.check(key);
+        }
+        let mut tidied = self.tidied.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.limiter.len() >= KEYS_MAX {
+            let now = self.limiter.clock().0.instant();
+            if now.saturating_sub(*tidied) >= TIDY_EVERY {
+                *tidied = now;
+                self.limiter.retain_recent();
+            }
+            if self.limiter.len() >= KEYS_MAX {
+                return Err(self.interval);
             }
         }
-        let bucket = held.entry(key).or_insert(Bucket { tokens: self.rate.burst, time: now });
-        let tokens = bucket.refilled(self.rate, now);
-        let is_enough = tokens >= 1.0;
-        *bucket = Bucket { tokens: if is_enough { tokens - cost } else { tokens }, time: now };
-        if is_enough { Ok(()) } else { Err(self.wait_for(1.0 - tokens)) }
+        self.check(key)
     }
 
-    fn wait_for(&self, tokens: f64) -> Duration {
-        Duration::try_from_secs_f64(tokens / self.rate.per_second)
-            .unwrap_or(Duration::from_secs(60))
-            .min(Duration::from_secs(3600))
+    fn check(&self, key: &K) -> Result<(), Duration> {
+        self.limiter
+            .check_key(key)
+            .map_err(|refused| refused.wait_time_from(self.limiter.clock().0.instant()))
     }
 }
 
@@ -158,38 +223,33 @@ pub(crate) enum Public {
 }
 
 impl Limits {
-    pub fn new(rates: Rates) -> Limits {
+    pub fn new(rates: Rates, clock: &Clock) -> Limits {
         Limits {
-            login_source: Buckets::new(rates.login_source),
-            join_source: Buckets::new(rates.join_source),
-            probe_source: Buckets::new(rates.probe_source),
-            principal: Buckets::new(rates.principal),
-            source: Buckets::new(rates.source),
+            login_source: Buckets::new(rates.login_source, clock.clone()),
+            join_source: Buckets::new(rates.join_source, clock.clone()),
+            probe_source: Buckets::new(rates.probe_source, clock.clone()),
+            principal: Buckets::new(rates.principal, clock.clone()),
+            source: Buckets::new(rates.source, clock.clone()),
             busy: Arc::default(),
             at_once: rates.at_once,
             body_time: rates.body_time,
         }
     }
 
-    pub(crate) fn public(
-        &self,
-        which: Public,
-        source: Option<IpAddr>,
-        now: Duration,
-    ) -> Result<(), Error> {
+    pub(crate) fn public(&self, which: Public, source: Option<IpAddr>) -> Result<(), Error> {
         let source = network(source.unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED)));
         let buckets = match which {
             Public::Login => &self.login_source,
             Public::Join => &self.join_source,
             Public::Probe => &self.probe_source,
         };
-        buckets.take(source, now).map_err(rate_limited)
+        buckets.take(&source).map_err(rate_limited)
     }
 
     /// Before a credential is looked at.
-    pub(crate) fn source(&self, source: Option<IpAddr>, now: Duration) -> Result<(), Error> {
+    pub(crate) fn source(&self, source: Option<IpAddr>) -> Result<(), Error> {
         let source = network(source.unwrap_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED)));
-        self.source.take(source, now).map_err(rate_limited)
+        self.source.take(&source).map_err(rate_limited)
     }
 
     /// Counts a request of a principal for as long as the result lives.
@@ -207,8 +267,8 @@ impl Limits {
         self.body_time
     }
 
-    pub(crate) fn principal(&self, id: PrincipalId, now: Duration) -> Result<(), Error> {
-        self.principal.take(id, now).map_err(rate_limited)
+    pub(crate) fn principal(&self, id: PrincipalId) -> Result<(), Error> {
+        self.principal.take(&id).map_err(rate_limited)
     }
 }
 
@@ -225,28 +285,50 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
 
 #[cfg(test)]
 mod tests {
+    use hostler_base::ManualClock;
+    use hostler_model::Timestamp;
+
     use super::*;
+
+    fn buckets<K: Hash + Eq + Clone>(rate: Rate) -> (Buckets<K>, ManualClock) {
+        let hands = ManualClock::new(Timestamp::EPOCH);
+        (Buckets::new(rate, hands.clock()), hands)
+    }
 
     #[test]
     fn a_bucket_gives_its_burst_then_its_rate() {
-        let buckets = Buckets::new(Rate::new(3.0, 1.0));
-        let at = Duration::from_secs;
+        let (buckets, hands) = buckets(Rate::new(3.0, 1.0));
         for _ in 0..3 {
-            assert!(buckets.take("a", at(10)).is_ok());
+            assert!(buckets.take(&"a").is_ok());
         }
-        assert_eq!(buckets.take("a", at(10)), Err(Duration::from_secs(1)));
-        assert!(buckets.take("b", at(10)).is_ok());
-        assert!(buckets.take("a", at(11)).is_ok());
-        assert!(buckets.take("a", at(11)).is_err());
+        assert_eq!(buckets.take(&"a"), Err(Duration::from_secs(1)));
+        assert!(buckets.take(&"b").is_ok());
+        hands.advance(Duration::from_secs(1));
+        assert!(buckets.take(&"a").is_ok());
+        hands.advance(Duration::from_millis(250));
+        assert_eq!(buckets.take(&"a"), Err(Duration::from_millis(750)));
+        hands.advance(Duration::from_secs(1000));
         for _ in 0..3 {
-            assert!(buckets.take("a", at(1000)).is_ok());
+            assert!(buckets.take(&"a").is_ok());
         }
-        assert!(buckets.take("a", at(1000)).is_err());
+        assert!(buckets.take(&"a").is_err());
+    }
+
+    #[test]
+    fn rates_far_out_are_counted_too() {
+        let (fast, _) = buckets(Rate::new(1e12, 1e12));
+        let (slow, hands) = buckets(Rate::new(1e12, 0.0));
+        assert!(fast.take(&"a").is_ok() && slow.take(&"a").is_ok());
+        let (once, _) = buckets(Rate::new(0.5, 0.0));
+        assert!(once.take(&"a").is_ok());
+        assert_eq!(once.take(&"a"), Err(WAIT_MAX));
+        hands.advance(Duration::from_secs(1_000_000_000));
+        assert!(slow.take(&"a").is_ok());
     }
 
     #[test]
     fn so_many_of_one_principal_are_worked_on_at_once() {
-        let limits = Limits::new(Rates { at_once: 2, ..Rates::default() });
+        let limits = Limits::new(Rates { at_once: 2, ..Rates::default() }, &Clock::system());
         let id = |n| PrincipalId::from_uuid(uuid::Uuid::from_u128(n));
         let (one, two) = (limits.begin(id(1)).unwrap(), limits.begin(id(1)).unwrap());
         assert!(limits.begin(id(1)).is_err());
@@ -260,13 +342,17 @@ mod tests {
 
     #[test]
     fn the_number_of_buckets_is_bounded() {
-        let buckets = Buckets::new(Rate::new(2.0, 1.0));
+        let (buckets, hands) = buckets(Rate::new(2.0, 1.0));
         for key in 0..KEYS_MAX {
-            assert!(buckets.take(key, Duration::ZERO).is_ok());
+            assert!(buckets.take(&key).is_ok());
         }
-        assert!(buckets.take(KEYS_MAX, Duration::ZERO).is_err());
-        assert!(buckets.take(KEYS_MAX, Duration::from_secs(5)).is_ok());
-        assert_eq!(buckets.held.lock().unwrap().len(), 1);
+        assert_eq!(buckets.take(&KEYS_MAX), Err(Duration::from_secs(1)));
+        assert!(buckets.take(&0).is_ok(), "who has a bucket is let in");
+        assert!(buckets.take(&0).is_err());
+        assert_eq!(buckets.limiter.len(), KEYS_MAX);
+        hands.advance(Duration::from_secs(5));
+        assert!(buckets.take(&KEYS_MAX).is_ok());
+        assert_eq!(buckets.limiter.len(), 1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Accepting connections: TLS, limits, and an orderly end.
 //!
-//! Every connection is a task with an owner. A peer has a fixed time for its TLS handshake and for
-//! the head of each request, and has to take what it is sent; idle connections are closed; the number of
+//! Every connection is a task with an owner. A peer has a fixed time for its TLS handshake, to begin, and
+//! for the head of each request, and has to take what it is sent; idle connections are closed; the number of
 //! connections is bounded, in
 //! all (then new ones wait in the kernel's queue) and per source (then they are closed). When the
 //! group is cancelled no connection is accepted any more, those that are idle close, and those that
@@ -29,8 +29,10 @@ use tower::ServiceExt;
 use tracing::{debug, warn};
 
 use super::admit::Peer;
+use super::beginning::Beginning;
 use super::limit::network;
 use super::stall::Stalling;
+use crate::refusals::{self, Listener, Reason};
 use crate::tls::ServerTls;
 
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -97,6 +99,7 @@ pub async fn serve_http(
             }
         };
         let Some(source) = sources.enter(peer.ip(), limits.per_source) else {
+            refusals::count(Listener::Http, Reason::Crowd);
             debug!(%peer, "connection refused, too many from this source");
             continue;
         };
@@ -126,8 +129,14 @@ async fn connection(
     };
     match clock.timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
         Ok(Ok(stream)) => exchange(router, stream, peer, limits, tasks).await,
-        Ok(Err(error)) => debug!(%peer, %error, "tls handshake failed"),
-        Err(_) => debug!(%peer, "tls handshake took too long"),
+        Ok(Err(error)) => {
+            refusals::count(Listener::Http, Reason::Handshake);
+            debug!(%peer, %error, "tls handshake failed");
+        }
+        Err(_) => {
+            refusals::count(Listener::Http, Reason::Slow);
+            debug!(%peer, "tls handshake took too long");
+        }
     }
 }
 
@@ -156,6 +165,7 @@ async fn exchange(
             request.extensions_mut().insert(Peer(peer));
             request
         }));
+    let stream = Beginning::new(stream, limits.head_time);
     let mut serving = pin!(builder.serve_connection(TokioIo::new(stream), service));
     let stop = tasks.token();
     let result = tokio::select! {
@@ -166,6 +176,9 @@ async fn exchange(
         }
     };
     if let Err(error) = result {
+        if let Some(reason) = refusals::reason_of(&*error) {
+            refusals::count(Listener::Http, reason);
+        }
         debug!(%peer, error, "connection ended early");
     }
 }

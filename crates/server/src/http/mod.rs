@@ -22,6 +22,7 @@ mod limit;
 mod mount;
 mod strict;
 
+mod beginning;
 mod listen;
 mod stall;
 mod unread;
@@ -36,12 +37,16 @@ mod workload_logs;
 mod workload_view;
 
 mod access;
+mod approval;
 mod audit;
+mod authority;
 mod blob;
 mod group;
+mod identity;
 mod image;
 mod invitation;
 mod node;
+mod oidc;
 mod operation;
 mod project;
 mod record;
@@ -54,6 +59,9 @@ mod task;
 mod token;
 mod user;
 mod workload;
+
+#[doc(hidden)]
+pub mod fuzz;
 
 pub use admit::Peer;
 pub use answer::Answer;
@@ -76,8 +84,9 @@ use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Pr
 pub fn router(app: App) -> Result<Router, MountError> {
     let envelope = app.envelope();
     let routes = routes(app.clone()).finish(&api::all())?;
+    let trust = app.clone();
     let guarded = routes.fallback(crate::web::serve).layer(from_fn_with_state(app, in_url::refuse));
-    Ok(surround(guarded, envelope))
+    Ok(surround(guarded, envelope).layer(from_fn_with_state(trust, authority::tell)))
 }
 
 /// Puts pages, compression, the reading of unread bodies and the envelope around the routes of an API.
@@ -103,6 +112,13 @@ fn routes(app: App) -> Routes<App> {
         .on(api::system::Metrics, system::metrics)
         .on(api::system::ServerList, system::servers)
         .on(api::system::ReconcilerList, system::reconcilers)
+        .on_public(api::authority::AuthorityTrusted, authority::trusted)
+        .on(api::authority::AuthorityShow, authority::show)
+        .on(api::authority::AuthorityRotate, authority::rotate)
+        .on(api::authority::AuthorityAbort, authority::abort)
+        .on(api::authority::AuthorityFinish, authority::finish)
+        .on_public(api::identity::OpenIdConfiguration, identity::discovery)
+        .on_public(api::identity::Jwks, identity::jwks)
         .on_public(api::session::Setup, session::setup)
         .on_public(api::session::Login, session::login)
         .on(api::session::Logout, session::logout)
@@ -114,6 +130,12 @@ fn routes(app: App) -> Routes<App> {
         .on(api::session::UserSessionList, session::list_of)
         .on(api::session::UserSessionEnd, session::end_of)
         .on(api::session::UserSessionEndAll, session::end_all_of)
+        .on_public(api::oidc::OidcShow, oidc::show)
+        .on_public(api::oidc::OidcBegin, oidc::begin)
+        .on_public(api::oidc::OidcFinish, oidc::finish)
+        .on(api::oidc::UserIdentityList, oidc::list)
+        .on(api::oidc::UserIdentityAdd, oidc::add)
+        .on(api::oidc::UserIdentityRemove, oidc::remove)
         .on(api::second_factor::TotpShow, second_factor::show)
         .on(api::second_factor::TotpEnrol, second_factor::enrol)
         .on(api::second_factor::TotpConfirm, second_factor::confirm)
@@ -152,6 +174,19 @@ fn routes(app: App) -> Routes<App> {
         .on(api::group::GroupRemove, group::remove)
         .on(api::access::AccessCheck, access::check)
         .on(api::access::AccessExplain, access::explain)
+        .on(api::approval::ApprovalList, approval::list)
+        .on(api::approval::ApprovalGet, approval::get)
+        .on(api::approval::ApprovalApprove, approval::approve)
+        .on(api::approval::ApprovalDeny, approval::deny)
+        .on(api::approval::ApprovalWithdraw, approval::withdraw)
+        .on(api::approval::ApprovalPolicyList, approval::policies)
+        .on(api::approval::ApprovalPolicyGet, approval::policy)
+        .on(api::approval::ApprovalPolicySet, approval::policy_set)
+        .on(api::approval::ApprovalPolicyRemove, approval::policy_remove)
+        .on(api::approval::ProjectApprovalPolicyList, approval::project_policies)
+        .on(api::approval::ProjectApprovalPolicyGet, approval::project_policy)
+        .on(api::approval::ProjectApprovalPolicySet, approval::project_policy_set)
+        .on(api::approval::ProjectApprovalPolicyRemove, approval::project_policy_remove)
         .on(api::token::TokenList, token::list)
         .on(api::token::TokenCreate, token::create)
         .on(api::token::TokenGet, token::get)
@@ -235,6 +270,8 @@ fn routes(app: App) -> Routes<App> {
         .on(api::secret::SecretGet, secret::get)
         .on(api::secret::SecretSet, secret::set)
         .on(api::secret::SecretGenerate, secret::generate)
+        .on(api::secret::SecretLinkSet, secret::link)
+        .on(api::secret::VaultList, secret::vaults)
         .on(api::secret::SecretRead, secret::read)
         .on(api::secret::SecretVersionList, secret::versions)
         .on(api::secret::SecretVersionDestroy, secret::destroy)

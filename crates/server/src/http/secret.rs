@@ -3,12 +3,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hostler_api::secret::{
-    SecretGenerate, SecretGet, SecretList, SecretRead, SecretRemove, SecretRewrap,
+    SecretGenerate, SecretGet, SecretLinkSet, SecretList, SecretRead, SecretRemove, SecretRewrap,
     SecretRewrapView, SecretSet, SecretValueView, SecretVersionDestroy, SecretVersionList,
-    SecretVersionView, SecretView,
+    SecretVersionView, SecretView, VaultList, VaultView,
 };
 use hostler_api::{Listing, Nothing};
-use hostler_control::SecretDetail;
+use hostler_control::{SecretDetail, VaultDetail};
 use hostler_model::{Error, Name, SecretRef, SecretVersion, default_environment};
 use hostler_trust::SecretBytes;
 
@@ -26,6 +26,7 @@ fn shown(SecretDetail { secret, created_by }: SecretDetail) -> SecretView {
         environment: secret.environment,
         name: secret.name,
         source: secret.source,
+        link: secret.link,
         version: Some(secret.version_current).filter(|version| *version > 0),
         created_by,
         time_created: secret.time_created,
@@ -70,6 +71,26 @@ pub(crate) async fn set(app: App, call: Call<SecretSet>) -> Result<Answer<Secret
     let set =
         app.control().secret_set(&call.cx, call.project(), &reference, &value, must_exist).await?;
     Ok(Answer::new(shown(set)))
+}
+
+pub(crate) async fn link(app: App, call: Call<SecretLinkSet>) -> Result<Answer<SecretView>, Error> {
+    let reference = named(&call.path.secret, call.query.environment.as_ref());
+    let linked =
+        app.control().secret_link(&call.cx, call.project(), &reference, &call.body).await?;
+    Ok(Answer::new(shown(linked)))
+}
+
+pub(crate) async fn vaults(
+    app: App,
+    call: Call<VaultList>,
+) -> Result<Answer<Listing<VaultView>>, Error> {
+    let vaults = app.control().vault_list(&call.cx, call.project());
+    let view = |VaultDetail { name, kind, prefix }: VaultDetail| VaultView {
+        name,
+        kind: kind.to_owned(),
+        prefix,
+    };
+    Ok(Answer::new(page::whole(vaults, view)))
 }
 
 pub(crate) async fn generate(

@@ -88,6 +88,11 @@ pub(crate) async fn whoami(app: App, call: Call<Whoami>) -> Result<Answer<Whoami
     let csrf = call.presented.session().map(|session| app.csrf_token(session));
     let mut who = view::whoami(&call.cx.caller, csrf);
     who.second_factor = app.control().second_factor_show(&call.cx).await?.state;
+    let ids: Vec<_> = who.projects.iter().map(|role| role.project).collect();
+    let names = app.control().project_names(&ids).await?;
+    for (role, name) in who.projects.iter_mut().zip(names) {
+        role.name = name;
+    }
     Ok(Answer::new(who))
 }
 

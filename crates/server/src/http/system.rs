@@ -101,8 +101,11 @@ async fn scrape(app: &App) -> Result<String, Error> {
         images_tidied: control.images_tidied(),
         logins: control.login_counts(),
         secrets: control.secret_counts(),
+        approvals: control.approval_counts().await?,
+        identities: control.identity_counts(),
         audit_sinks: control.audit_sinks().await?.into_iter().map(|s| (s.name, s.lag)).collect(),
         egress: control.config().egress.counts(),
+        authority: control.authority_counts().await?,
     }))
 }
 

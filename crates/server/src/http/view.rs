@@ -23,9 +23,9 @@ use hostler_control::{
     TokenDetail, UserDetail,
 };
 use hostler_model::{
-    Bytes, Caller, Credential, Desired, Event, GpuHold, JoinToken, Name, Need, Node, Operation,
-    Permission, PermissionSet, Project, Reservation, Run, RunState, Scope, SecondFactorState,
-    ServerId, ServerRegistration, TaskState, Timestamp, WebSession,
+    Bytes, Caller, Credential, Desired, Event, GpuHold, JoinToken, Name, Need, Node, NodeMetrics,
+    Operation, Permission, PermissionSet, Project, Reservation, Run, RunState, Scope,
+    SecondFactorState, ServerId, ServerRegistration, TaskState, Timestamp, WebSession,
 };
 use hostler_store::Member;
 
@@ -80,7 +80,7 @@ pub(crate) fn whoami(caller: &Caller, csrf_token: Option<String>) -> WhoamiView 
     let roles = projects.into_iter().map(|project| {
         let scope = Scope::Project(project);
         let permissions = caller.permissions_in(scope).intersection(PermissionSet::of_projects());
-        ProjectRole { project, role: caller.role_in(scope), permissions }
+        ProjectRole { project, name: None, role: caller.role_in(scope), permissions }
     });
     WhoamiView {
         id: caller.principal_id,
@@ -120,7 +120,12 @@ pub(crate) fn project(project: Project) -> ProjectView {
 
 pub(crate) fn node(node: Node) -> NodeView {
     let (applied, seen, metrics) = match node.lease {
-        Some(lease) => (lease.applied_generation.get(), Some(lease.time_seen), lease.metrics),
+        Some(lease) => {
+            // Which projects have output there is not everybody's to know.
+            let shown = |metrics: NodeMetrics| NodeMetrics { outputs: Vec::new(), ..metrics };
+            let metrics = lease.metrics.map(shown);
+            (lease.applied_generation.get(), Some(lease.time_seen), metrics)
+        }
         None => (0, None, None),
     };
     NodeView {
@@ -232,7 +237,7 @@ pub(crate) fn array(caller: &Caller, detail: ArrayDetail) -> ArrayView {
 }
 
 pub(crate) fn queue(detail: QueueDetail) -> QueueProject {
-    let QueueDetail { project, held, counts, next } = detail;
+    let QueueDetail { project, held, counts, usage, next } = detail;
     QueueProject {
         project: project.name,
         weight: project.weight,
@@ -241,6 +246,10 @@ pub(crate) fn queue(detail: QueueDetail) -> QueueProject {
         cores: thousandths(held.cores),
         memory: Bytes::new(held.memory),
         gpus: thousandths(held.gpus),
+        workloads: usage.workloads,
+        secrets: usage.secrets,
+        blobs: usage.blobs,
+        logs: usage.logs,
         next: next.into_iter().map(queued).collect(),
     }
 }

@@ -122,7 +122,7 @@ pub(crate) async fn open(
 }
 
 /// `node=cursor,node=cursor`.
-fn parse_cursors(text: Option<&str>) -> Result<HashMap<Name, String>, Error> {
+pub(super) fn parse_cursors(text: Option<&str>) -> Result<HashMap<Name, String>, Error> {
     let mut cursors = HashMap::new();
     for one in text.unwrap_or_default().split(',').filter(|one| !one.is_empty()) {
         let pair =

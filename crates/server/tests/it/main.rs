@@ -6,9 +6,14 @@ mod node;
 mod world;
 
 mod access;
+mod approvals;
+mod attack;
+mod authority;
 mod blobs;
 mod browser;
+mod grpc;
 mod hidden;
+mod identity;
 mod listen;
 mod mounting;
 mod people;

@@ -117,7 +117,7 @@ fn contract() -> Vec<Described> {
 }
 
 fn toy(clock: Clock) -> Routes<Toy> {
-    Routes::new(Toy { limits: Arc::new(Limits::new(Rates::default())), clock })
+    Routes::new(Toy { limits: Arc::new(Limits::new(Rates::default(), &clock)), clock })
 }
 
 fn router(clock: Clock) -> Router {

@@ -154,3 +154,19 @@ async fn reading_is_for_operators_and_using_for_users() {
     let done = world.call(Method::POST, "/api/v1/secrets/rewrap", None).await.json();
     assert_eq!((&done["rewrapped"], &done["left"]), (&json!(0), &json!(0)));
 }
+
+#[tokio::test]
+async fn a_link_names_a_vault_of_the_configuration() {
+    let world = World::new().await;
+    let vaults = world.get("/api/v1/projects/default/vaults").await;
+    assert_eq!((vaults.status.as_u16(), &vaults.json()["items"]), (200, &json!([])));
+    let path = format!("{SECRETS}/db/link");
+    let body = json!({ "provider": "corp", "path": "db/app", "field": "password" });
+    let refused = world.call(Method::PUT, &path, Some(body)).await;
+    assert_eq!(refused.code(), "invalid", "{}", refused.json());
+    assert_eq!(refused.json()["errors"][0]["pointer"], "/provider");
+    let up = json!({ "provider": "corp", "path": "db/../../other" });
+    let refused = world.call(Method::PUT, &path, Some(up)).await;
+    assert!(refused.status.is_client_error(), "{}", refused.json());
+    assert_eq!(world.get(&format!("{SECRETS}/db")).await.code(), "not-found");
+}

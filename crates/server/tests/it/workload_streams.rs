@@ -138,6 +138,7 @@ async fn a_node_that_is_not_connected_cannot_be_asked() {
         session_epoch: Generation::FIRST,
         heartbeat: std::time::Duration::from_secs(5),
         agent_addresses: Vec::new(),
+        authority: None,
     };
     world.control.node_unlink(&attached);
     let exec = world.post(&format!("{WORKLOADS}/web/exec"), json!({ "command": ["a"] })).await;

@@ -50,6 +50,12 @@ async fn entries_are_found_by_everything_they_have(world: World) {
     let all = AuditFilter::default();
     for (filter, expected) in [
         (AuditFilter { object: Some("n-1"), ..all }, vec![2]),
+        (AuditFilter { action: Some("task.a1"), ..all }, vec![2]),
+        (AuditFilter { action: Some("task."), ..all }, vec![6, 5, 4, 3, 2, 1]),
+        (AuditFilter { action: Some("task.*"), source: Some("10.1.2.3"), ..all }, vec![5]),
+        (AuditFilter { action: Some("task.a3*"), ..all }, vec![4]),
+        (AuditFilter { action: Some("task"), ..all }, vec![]),
+        (AuditFilter { action: Some("tas.*"), ..all }, vec![]),
         (AuditFilter { object: Some("web"), ..all }, vec![2]),
         (AuditFilter { object_kind: Some(ObjectKind::Node), ..all }, vec![3, 2]),
         (AuditFilter { object_kind: Some(ObjectKind::Task), object: Some("web"), ..all }, vec![]),

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "the whole crate is tests")]
 
 mod access;
+mod approvals;
 mod audit;
 mod blobs;
 mod images;

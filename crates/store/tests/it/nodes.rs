@@ -20,6 +20,7 @@ crate::conformance!(
     a_join_token_is_used_once,
     join_tokens_can_be_revoked_and_expire,
     certificates_are_revoked_together,
+    nodes_are_known_by_the_authority_of_their_certificates,
 );
 
 async fn a_node_is_what_was_written(world: World) {
@@ -388,8 +389,10 @@ async fn certificates_are_revoked_together(world: World) {
         let certificate = NodeCertificate {
             serial: serial.to_owned(),
             node_id: node,
+            authority: (serial != "0a").then(|| "sha256:1".to_owned()),
             time_created: at(0),
             time_expires: at(1000),
+            time_presented: None,
             time_revoked: None,
         };
         world.tx("test", |tx| Box::pin(tx.node_certificate_insert(&certificate))).await.unwrap();
@@ -407,4 +410,55 @@ async fn certificates_are_revoked_together(world: World) {
     assert_eq!(revoked("0a").await, Some(at(5)));
     assert_eq!(revoked("0c").await, None);
     assert_eq!(reader.node_certificate_get("ff").await.unwrap(), None);
+}
+
+async fn nodes_are_known_by_the_authority_of_their_certificates(world: World) {
+    let names = ["away", "done", "fresh", "late", "seen"];
+    let mut nodes = Vec::new();
+    for name in names {
+        nodes.push(world.node(name).await.id);
+    }
+    let issue_at = async |serial: &str, node: NodeId, authority: Option<&str>, begin, end: i64| {
+        let certificate = NodeCertificate {
+            serial: serial.to_owned(),
+            node_id: node,
+            authority: authority.map(str::to_owned),
+            time_created: at(begin),
+            time_expires: at(end),
+            time_presented: None,
+            time_revoked: None,
+        };
+        world.tx("test", |tx| Box::pin(tx.node_certificate_insert(&certificate))).await.unwrap();
+    };
+    let issue = async |serial: &str, node: NodeId, authority: Option<&str>, end: i64| {
+        issue_at(serial, node, authority, 0, end).await;
+    };
+    let present = async |serial: &str, time: i64| {
+        let done =
+            world.tx("test", |tx| Box::pin(tx.node_certificate_presented(serial, at(time)))).await;
+        done.unwrap();
+    };
+    let waiting = async |now: i64| {
+        let mut reader = world.read().await.unwrap();
+        let found = reader.nodes_of_other_authorities("new", at(now)).await.unwrap();
+        found.into_iter().map(|(_, name)| name.to_string()).collect::<Vec<_>>()
+    };
+    issue("a1", nodes[0], None, 100).await;
+    issue("b1", nodes[1], Some("old"), 100).await;
+    issue("b2", nodes[1], Some("new"), 200).await;
+    issue("c1", nodes[2], Some("new"), 200).await;
+    issue("d1", nodes[3], Some("old"), 10).await;
+    issue("e1", nodes[4], Some("old"), 100).await;
+    issue("e2", nodes[4], Some("new"), 200).await;
+    present("e2", 5).await;
+    assert_eq!(waiting(6).await, ["away", "done", "late"]);
+    present("b2", 7).await;
+    present("b2", 9).await;
+    assert_eq!(waiting(50).await, ["away"]);
+    issue_at("b3", nodes[1], Some("old"), 8, 90).await;
+    assert_eq!(waiting(50).await, ["away", "done"], "it got another one after that");
+    assert_eq!(waiting(100).await, [""; 0]);
+    let stored = world.read().await.unwrap().node_certificate_get("b2").await.unwrap().unwrap();
+    assert_eq!(stored.time_presented, Some(at(7)));
+    assert_eq!(stored.authority.as_deref(), Some("new"));
 }

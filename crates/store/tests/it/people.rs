@@ -15,6 +15,7 @@ crate::conformance!(
     a_second_factor_counts_once_it_is_confirmed,
     a_step_is_used_once_however_many_try,
     recovery_codes_are_used_once_each,
+    an_identity_belongs_to_one_user,
     what_belongs_to_a_principal_goes_with_it,
     failures_are_kept_taken_back_and_forgotten,
     sessions_get_new_secrets_and_end_when_nobody_uses_them,
@@ -372,4 +373,49 @@ async fn tokens_are_revoked_by_name(world: World) {
         assert_eq!(found.time_revoked.is_some(), is_revoked, "{found:?}");
     }
     assert_eq!(revoke(None).await, 1);
+}
+
+async fn an_identity_belongs_to_one_user(world: World) {
+    let (ada, bob) = (world.principal("ada").await, world.principal("bob").await);
+    let identity = |of: &Principal, issuer: &str, subject: &str| UserIdentity {
+        issuer: issuer.to_owned(),
+        subject: subject.to_owned(),
+        principal_id: of.id,
+        email: "ada@example.org".to_owned(),
+        time_created: at(1),
+        time_last_used: None,
+    };
+    let first = identity(&ada, "https://a.example", "u1");
+    let second = identity(&ada, "https://b.example", "u1");
+    for own in [&second, &first] {
+        assert!(world.tx("test", |tx| Box::pin(tx.user_identity_insert(own))).await.unwrap());
+    }
+    let stolen = identity(&bob, "https://a.example", "u1");
+    assert!(!world.tx("test", |tx| Box::pin(tx.user_identity_insert(&stolen))).await.unwrap());
+    let mut reader = world.store.read().await.unwrap();
+    let found = reader.user_identity_get("https://a.example", "u1").await.unwrap();
+    assert_eq!(found, Some(first.clone()));
+    assert_eq!(reader.user_identity_get("https://a.example", "U1").await.unwrap(), None);
+    assert_eq!(reader.user_identity_list(ada.id).await.unwrap(), [first.clone(), second.clone()]);
+    assert!(reader.user_identity_list(bob.id).await.unwrap().is_empty());
+    drop(reader);
+    let used = world
+        .tx("test", |tx| Box::pin(tx.user_identity_use("https://a.example", "u1", "new", at(5))))
+        .await;
+    assert!(used.unwrap());
+    let delete = async |of: PrincipalId, issuer: &str| {
+        let gone = world.tx("test", |tx| Box::pin(tx.user_identity_delete(of, issuer, "u1"))).await;
+        gone.unwrap()
+    };
+    assert!(!delete(bob.id, "https://a.example").await, "it is not his");
+    assert!(delete(ada.id, "https://b.example").await);
+    let mut reader = world.store.read().await.unwrap();
+    let left = reader.user_identity_list(ada.id).await.unwrap();
+    let expected = UserIdentity { email: "new".into(), time_last_used: Some(at(5)), ..first };
+    assert_eq!(left, [expected]);
+    drop(reader);
+    let gone = world.tx("test", |tx| Box::pin(tx.principal_delete(ada.id, ada.generation))).await;
+    assert_eq!(gone.unwrap(), hostler_store::Update::Updated);
+    let mut reader = world.store.read().await.unwrap();
+    assert_eq!(reader.user_identity_get("https://a.example", "u1").await.unwrap(), None);
 }

@@ -11,6 +11,7 @@ crate::conformance!(
     secrets_are_listed_page_by_page,
     keys_are_replaced_one_by_one,
     a_project_with_secrets_stays,
+    a_link_is_kept_and_changed,
 );
 
 fn secret(project: &Project, environment: &str, secret_name: &str) -> Secret {
@@ -20,6 +21,7 @@ fn secret(project: &Project, environment: &str, secret_name: &str) -> Secret {
         environment: name(environment),
         name: name(secret_name),
         source: SecretSource::Kept,
+        link: None,
         version_current: 0,
         version_last: 0,
         generation: Generation::FIRST,
@@ -198,4 +200,26 @@ async fn a_project_with_secrets_stays(world: World) {
     let gone: Result<bool> = world.tx("test", |tx| Box::pin(tx.secret_delete(db.id))).await;
     assert!(gone.unwrap());
     assert_eq!(remove().await.unwrap(), Update::Updated);
+}
+
+async fn a_link_is_kept_and_changed(world: World) {
+    let project = world.project("alpha").await;
+    let link = |text: &str| SecretLink::parse(name("corp"), text).unwrap();
+    let mut db = Secret {
+        source: SecretSource::Linked,
+        link: Some(link("db/app#password@3")),
+        ..secret(&project, "default", "db")
+    };
+    insert(&world, &db).await.unwrap();
+    let mut read = world.read().await.unwrap();
+    assert_eq!(read.secret_get(db.id).await.unwrap(), Some(db.clone()));
+    drop(read);
+    db.link = Some(link("db/other"));
+    let after = &db;
+    let updated: Result<Update> = world.tx("test", |tx| Box::pin(tx.secret_update(after))).await;
+    assert_eq!(updated.unwrap(), Update::Updated);
+    db.generation = db.generation.next();
+    let mut read = world.read().await.unwrap();
+    let listed = read.secret_list(project.id, None, None, limit(9)).await.unwrap();
+    assert_eq!(listed.items, [db]);
 }

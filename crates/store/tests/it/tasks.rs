@@ -19,6 +19,7 @@ crate::conformance!(
     what_is_held_is_told_apart,
     the_lowest_that_holds_something_is_known,
     accounts_add_up,
+    shares_of_output_are_what_was_written,
 );
 
 async fn insert(world: &World, task: &Workload) {
@@ -81,12 +82,61 @@ async fn a_project_keeps_its_quota_and_weight(world: World) {
         memory: Some(Bytes::mib(7)),
         gpus: Some(2),
         tasks: Some(100_000),
+        workloads: Some(7),
+        secrets: Some(8),
+        blobs: Some(Bytes::mib(9)),
+        logs: Some(Bytes::mib(10)),
     };
     let project = Project { quota, weight: 3, ..project("alpha") };
     world.tx("test", |tx| Box::pin(tx.project_insert(&project))).await.unwrap();
     let mut read = world.read().await.unwrap();
     assert_eq!(read.project_get(project.id).await.unwrap(), Some(project.clone()));
     assert!(read.project_list_all().await.unwrap().contains(&project));
+}
+
+async fn shares_of_output_are_what_was_written(world: World) {
+    let quota = Quota { logs: Some(Bytes::mib(8)), ..Quota::default() };
+    let lab = Project { quota, ..project("lab") };
+    let other = Project { description: "\"logs\"".to_owned(), ..project("other") };
+    for project in [&lab, &other] {
+        world.tx("test", |tx| Box::pin(tx.project_insert(project))).await.unwrap();
+    }
+    let share = |project: &Project, node, granted, ceiling, generation| LogShare {
+        project_id: project.id,
+        node_id: node,
+        granted: Bytes::new(granted),
+        ceiling: Bytes::new(ceiling),
+        generation: Generation::from_u64(generation),
+    };
+    let (one, two) = (NodeId::from_uuid(next_uuid()), NodeId::from_uuid(next_uuid()));
+    let (first, second) = (share(&lab, one, 5, 7, 1), share(&lab, two, 0, u64::from(u32::MAX), 2));
+    let elsewhere = share(&other, one, 1, 1, 3);
+    for share in [&first, &second, &elsewhere] {
+        world.tx("test", |tx| Box::pin(tx.log_share_put(share))).await.unwrap();
+    }
+    let mut read = world.read().await.unwrap();
+    let quotas = read.log_quotas().await.unwrap();
+    assert_eq!(quotas, [(lab.id, lab.name.clone(), Bytes::mib(8))]);
+    let mut both = vec![first.clone(), second.clone()];
+    both.sort_by_key(|share| share.node_id);
+    assert_eq!(read.log_share_of_project(lab.id).await.unwrap(), both);
+    assert_eq!(read.log_share_of_node(one).await.unwrap().len(), 2);
+    assert_eq!(read.log_share_projects().await.unwrap().len(), 2);
+    assert!(read.placement_nodes_of(lab.id).await.unwrap().is_empty());
+    drop(read);
+    let lowered = first.regranted(Bytes::new(2), Generation::from_u64(9));
+    assert_eq!(lowered, share(&lab, one, 2, 7, 9));
+    assert_eq!(lowered.acknowledged(Generation::FIRST), lowered);
+    let in_force = lowered.acknowledged(Generation::from_u64(9));
+    world.tx("test", |tx| Box::pin(tx.log_share_put(&in_force))).await.unwrap();
+    world.tx("test", |tx| Box::pin(tx.log_share_delete(&second))).await.unwrap();
+    let mut read = world.read().await.unwrap();
+    assert_eq!(read.log_share_of_project(lab.id).await.unwrap(), [share(&lab, one, 2, 2, 9)]);
+    drop(read);
+    let gone = world.tx("test", |tx| Box::pin(tx.project_delete(other.id, other.generation)));
+    assert!(gone.await.unwrap().is_updated());
+    let mut read = world.read().await.unwrap();
+    assert_eq!(read.log_share_projects().await.unwrap(), [lab.id]);
 }
 
 async fn the_queue_is_by_priority_then_age_and_only_of_what_is_ready(world: World) {

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use hostler_model::{NodeId, ServerId, Timestamp};
 use hostler_trust::certificate::{Identity, peer_identity};
-use hostler_trust::{Authority, NodeKey, PeerIdentity, SecretString, tls};
+use hostler_trust::{
+    Authority, AuthorityBundle, Fingerprint, NodeKey, PeerIdentity, SecretString, tls,
+};
 use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, Issuer, KeyPair, SanType};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, ServerConfig, ServerConnection};
@@ -312,4 +314,87 @@ fn nobody_speaks_an_old_version() {
         let refused = shake(old.clone(), listener).unwrap_err();
         assert!(matches!(refused, rustls::Error::PeerIncompatible(_)), "{refused:?}");
     }
+}
+
+/// Two authorities, of which one takes the place of the other, and the server's certificates: the old
+/// one first.
+fn both() -> (Authority, Authority, Vec<Identity>) {
+    let old = Authority::create(now(), "old").unwrap();
+    let new = Authority::create(now(), "new").unwrap();
+    let faces = vec![server(&old), server(&new)];
+    (old, new, faces)
+}
+
+fn bundle(first: &Authority, others: &[&Authority]) -> AuthorityBundle {
+    let others = others.iter().map(|one| one.certificate().clone());
+    AuthorityBundle::new(first.certificate().clone(), others)
+}
+
+/// The authority whose certificate the client was shown.
+fn shown(client: ClientConfig, server: ServerConfig) -> Fingerprint {
+    let (client, _) = shake(client, server).unwrap();
+    Fingerprint::of(client.peer_certificates().unwrap().last().unwrap())
+}
+
+#[test]
+fn everybody_is_shown_an_authority_they_know() {
+    let (old, new, faces) = both();
+    let listener = || tls::server_public_faces(&faces, None).unwrap();
+    let knowing = |trusted: &AuthorityBundle| tls::client_of(trusted, None).unwrap();
+    assert_eq!(shown(knowing(&bundle(&old, &[])), listener()), old.fingerprint());
+    assert_eq!(shown(knowing(&bundle(&new, &[])), listener()), new.fingerprint());
+    assert_eq!(shown(knowing(&bundle(&new, &[&old])), listener()), new.fingerprint());
+    for authority in [&old, &new] {
+        let wanted = authority.fingerprint();
+        let (joining, _) = tls::client_by_fingerprint(wanted).unwrap();
+        assert_eq!(shown(joining, listener()), wanted);
+        let (first, captured) = tls::first_contact_wanting(Some(wanted)).unwrap();
+        assert_eq!(shown(first, listener()), wanted);
+        assert_eq!(captured.authority(now()).unwrap().fingerprint(), wanted);
+    }
+    let (first, _) = tls::first_contact().unwrap();
+    assert_eq!(shown(first, listener()), old.fingerprint());
+    let stranger = Authority::create(now(), "stranger").unwrap();
+    assert!(shake(knowing(&bundle(&stranger, &[])), listener()).is_err());
+}
+
+#[test]
+fn nodes_of_either_authority_get_in_until_one_is_dropped() {
+    let (old, new, faces) = both();
+    let trusted = bundle(&new, &[&old]);
+    for (authority, known) in [
+        (&old, bundle(&old, &[])),
+        (&old, trusted.clone()),
+        (&new, trusted.clone()),
+        (&new, bundle(&new, &[])),
+    ] {
+        let client = tls::client_of(&known, Some(&node(authority))).unwrap();
+        let listener = tls::server_mutual_faces(&faces, &trusted).unwrap();
+        assert!(shake(client, listener).is_ok(), "{known:?}");
+    }
+    let after = || tls::server_mutual_faces(&faces[1..], &bundle(&new, &[])).unwrap();
+    let client = tls::client_of(&trusted, Some(&node(&new))).unwrap();
+    assert!(shake(client, after()).is_ok());
+    let client = tls::client_of(&trusted, Some(&node(&old))).unwrap();
+    assert!(shake(client, after()).is_err());
+    let client = tls::client_of(&bundle(&old, &[]), Some(&node(&old))).unwrap();
+    assert!(shake(client, after()).is_err());
+}
+
+#[test]
+fn a_bundle_is_read_as_it_was_written() {
+    let (old, new, _) = both();
+    let trusted = bundle(&new, &[&old, &new]);
+    assert_eq!(trusted.all().len(), 2);
+    assert_eq!(AuthorityBundle::from_pem(&trusted.pem()).unwrap(), trusted);
+    assert_eq!(AuthorityBundle::from_pem(&old.certificate_pem()).unwrap(), bundle(&old, &[]));
+    assert!(trusted.has(old.fingerprint()) && trusted.has(new.fingerprint()));
+    assert_ne!(trusted.mark(), bundle(&new, &[]).mark());
+    for bad in ["", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+        assert!(AuthorityBundle::from_pem(bad).is_err(), "{bad}");
+    }
+    assert!(AuthorityBundle::from_pem(&node(&old).chain_pem).is_err());
+    let signature = old.sign_statement("test", b"said").unwrap();
+    assert!(trusted.has_signed("test", b"said", &signature));
+    assert!(!bundle(&new, &[]).has_signed("test", b"said", &signature));
 }

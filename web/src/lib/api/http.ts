@@ -27,6 +27,10 @@ export type Options<O> = Field<"path", PathOf<O>> &
   Field<"body", BodyOf<O>> & {
     query?: QueryOf<O> | undefined;
     signal?: AbortSignal | undefined;
+    /** The generation of the object that is changed, as it is known here. */
+    ifMatch?: number | undefined;
+    /** A body that is sent as it is. */
+    bytes?: Blob | undefined;
   };
 
 /** An answer that is not a success, with the server's own words about it. */
@@ -88,19 +92,23 @@ interface Loose {
   query?: unknown;
   body?: unknown;
   signal?: AbortSignal | undefined;
+  ifMatch?: number | undefined;
+  bytes?: Blob | undefined;
 }
 
 async function send(method: Method, template: string, options: Loose): Promise<Response> {
   const address = fill(template, options.path) + search(options.query);
   const headers: Record<string, string> = {};
   if (options.body !== undefined) headers["content-type"] = "application/json";
+  if (options.bytes !== undefined) headers["content-type"] = "application/octet-stream";
+  if (options.ifMatch !== undefined) headers["if-match"] = `"${options.ifMatch}"`;
   if (method === "post") headers["idempotency-key"] = crypto.randomUUID();
   const attempt = (): Promise<Response> => {
     if (method !== "get" && csrf !== undefined) headers["x-hostler-csrf"] = csrf;
     return fetch(address, {
       method: method.toUpperCase(),
       headers,
-      body: options.body === undefined ? null : JSON.stringify(options.body),
+      body: options.bytes ?? (options.body === undefined ? null : JSON.stringify(options.body)),
       signal: options.signal ?? null,
       credentials: "same-origin",
       cache: "no-store",

@@ -120,6 +120,125 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/authority/trusted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the certificates of the authorities that are trusted, to be pinned by whoever trusts this connection. */
+        get: operations["authority_trusted"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/authority": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the authority, and how far another is in taking its place. */
+        get: operations["authority_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/authority/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to replace the authority: a new one is trusted at once and issues a few seconds later. */
+        post: operations["authority_rotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/authority/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Go back to the authority that was to be replaced; it issues again, and the new one goes. */
+        post: operations["authority_abort"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/authority/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Drop the authority that goes. */
+        post: operations["authority_finish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/openid-configuration": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Describe the issuer of workload tokens to those who check them. */
+        get: operations["openid_configuration"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/jwks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the public keys that workload tokens are signed with. */
+        get: operations["jwks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/setup": {
         parameters: {
             query?: never;
@@ -270,6 +389,92 @@ export interface paths {
         post?: never;
         /** End one of a user's browser sessions. */
         delete: operations["user_session_end"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say whether people can log in at an identity provider. */
+        get: operations["oidc_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/oidc/begin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a login at the identity provider; its answer is needed to finish it. */
+        post: operations["oidc_begin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/oidc/finish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Finish a login with what the identity provider gave to the browser. */
+        post: operations["oidc_finish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user}/identities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the identities at providers that log in as a user. */
+        get: operations["user_identity_list"];
+        put?: never;
+        /** Let an identity at the provider log in as a user. */
+        post: operations["user_identity_add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{user}/identities/remove": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let an identity at a provider not log in as a user any more. */
+        post: operations["user_identity_remove"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -692,6 +897,163 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List requests for approvals, newest first: those of projects in which the caller sees them, its own, or those that it can decide on. */
+        get: operations["approval_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{approval}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a request for an approval, with what will be done. */
+        get: operations["approval_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{approval}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Agree to what somebody else wants to do. Tasks go on at once; anything else is repeated by who asked, with the header `Hostler-Approval`. */
+        post: operations["approval_approve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{approval}/deny": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do not agree. Tasks that wait for it are rejected. */
+        post: operations["approval_deny"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approvals/{approval}/withdraw": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a request back that the caller made. */
+        post: operations["approval_withdraw"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approval-policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what needs an approval on the whole installation, by name. */
+        get: operations["approval_policy_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/approval-policies/{policy}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a policy of the whole installation. */
+        get: operations["approval_policy_get"];
+        /** Say what needs an approval on the whole installation. */
+        put: operations["approval_policy_set"];
+        post?: never;
+        /** Remove a policy of the whole installation. What waits already goes on waiting. */
+        delete: operations["approval_policy_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/approval-policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what needs an approval in a project, by name. */
+        get: operations["project_approval_policy_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/approval-policies/{policy}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a policy of a project. */
+        get: operations["project_approval_policy_get"];
+        /** Say what needs an approval in a project. */
+        put: operations["project_approval_policy_set"];
+        post?: never;
+        /** Remove a policy of a project. What waits already goes on waiting. */
+        delete: operations["project_approval_policy_remove"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1788,6 +2150,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project}/secrets/{secret}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Have a secret lead to a value in a vault outside, which is asked for when it is needed. */
+        put: operations["secret_link"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/vaults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the vaults that secrets of the project can lead to. */
+        get: operations["vault_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project}/secrets/{secret}/generate": {
         parameters: {
             query?: never;
@@ -2099,13 +2495,16 @@ export interface components {
         };
         /** @description A reference to who did something, as kept in events and audit entries. */
         Actor: {
-            /** @description `user`, `service`, `node` or `system`. */
+            /** @description `user`, `service`, `workload`, `node` or `system`. */
             kind: components["schemas"]["ActorKind"];
-            /** @description Name of the principal or node; the server's own name for `system`. */
+            /**
+             * @description Name of the principal or node; the server's own name for `system`; `project:NAME:workload:NAME`
+             *     for what runs.
+             */
             name: string;
         };
         /** @enum {string} */
-        ActorKind: "user" | "service" | "node" | "system";
+        ActorKind: "user" | "service" | "workload" | "node" | "system";
         /** @description A task that has to end first. */
         After: {
             /** @description Name or id of a task, or of an array (then of all its tasks). */
@@ -2115,6 +2514,174 @@ export interface components {
         };
         /** @description How another task has to have ended. */
         AfterCondition: "ok" | "any" | "fail";
+        ApprovalApproveBody: {
+            /** @description Why, for the record. */
+            reason?: string;
+            /** @description What was looked at: it is only agreed to if the request is for that. */
+            digest?: string | null;
+        };
+        ApprovalDecisionView: {
+            by: string;
+            isApproval: boolean;
+            reason?: string;
+            /** Format: date-time */
+            time: string;
+        };
+        ApprovalDenyBody: {
+            /** @description Why not; who asked is told. */
+            reason: string;
+        };
+        /** Format: uuid */
+        ApprovalId: string;
+        ApprovalListQuery: {
+            /** @description Only those that the caller made. */
+            mine?: boolean | null;
+            /** @description Only those that the caller can decide on now. */
+            toDecide?: boolean | null;
+            /** @description Only those in this state. */
+            state?: components["schemas"]["ApprovalState"] | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        /** @description What one policy asks for. */
+        ApprovalNeedView: {
+            /** @description Name of the policy. */
+            policy: string;
+            /**
+             * Format: uint32
+             * @description How many people have to agree.
+             */
+            approvals: number;
+            /**
+             * Format: uint32
+             * @description How many did.
+             */
+            agreed: number;
+            /** @description Who may; empty is whoever has `approval.decide`. */
+            by: string[];
+        };
+        ApprovalPath: {
+            /** @description Id of the request. */
+            approval: string;
+        };
+        /** Format: uuid */
+        ApprovalPolicyId: string;
+        ApprovalPolicyPath: {
+            /** @description Name of the policy. */
+            policy: string;
+        };
+        ApprovalPolicyView: {
+            id: components["schemas"]["ApprovalPolicyId"];
+            name: string;
+            /** @description Name of the project; absent for the whole installation. */
+            project?: string | null;
+            rule: components["schemas"]["ApprovalRule"];
+            createdBy: string;
+            /** Format: uint64 */
+            generation: number;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
+        };
+        /** @description What needs an approval, and whose. */
+        ApprovalRule: {
+            /**
+             * @description What needs an approval: `task.submit`, `workload.apply`, `workload.remove`, `node.drain`,
+             *     `node.remove`, `secret.value`.
+             */
+            verbs: components["schemas"]["Permission"][];
+            /** @description Only where all of this is true; everything when absent. */
+            when?: components["schemas"]["ApprovalWhen"];
+            /** @description Who needs none: names of users, `group:NAME`, or `role:NAME` for that role and those above it. */
+            exempt?: string[];
+            /**
+             * Format: uint32
+             * @description How many people have to agree: 1 or 2.
+             * @default 1
+             */
+            approvals?: number;
+            /** @description Who may agree, of those with `approval.decide`; all of them when absent. */
+            by?: string[];
+            /**
+             * @description How long a request waits; a day when absent.
+             * @default 1d
+             * @example 30s
+             * @example 1m30s
+             */
+            requestTtl?: string;
+            /**
+             * @description How long an approval can be used; an hour when absent.
+             * @default 1h
+             * @example 30s
+             * @example 1m30s
+             */
+            approvalTtl?: string;
+        };
+        ApprovalState: ("denied" | "expired") | "waiting" | "approved" | "used" | "withdrawn" | "void";
+        ApprovalView: {
+            id: components["schemas"]["ApprovalId"];
+            /** @description Name of the project; absent for the whole installation. */
+            project?: string | null;
+            /** @description What somebody wants to do... */
+            verb: components["schemas"]["Permission"];
+            /** @description ...to what. */
+            name: string;
+            state: components["schemas"]["ApprovalState"];
+            requestedBy: string;
+            /** @description BLAKE3 of exactly what will be done. */
+            digest: string;
+            /** @description What will be done, without the values of environments. */
+            what: unknown;
+            /** @description Tasks that wait for it. */
+            tasks?: components["schemas"]["WorkloadId"][];
+            /** @description The array that waits for it. */
+            array?: components["schemas"]["ArrayId"] | null;
+            needs: components["schemas"]["ApprovalNeedView"][];
+            decisions: components["schemas"]["ApprovalDecisionView"][];
+            /** @description Why it ended, in words. */
+            why?: string;
+            /** @description Whether the caller can decide on it now. */
+            isDecidable: boolean;
+            /** Format: uint64 */
+            generation: number;
+            /** Format: date-time */
+            timeCreated: string;
+            /**
+             * Format: date-time
+             * @description Until when it can be decided on, and, once it is approved, used.
+             */
+            timeExpires: string;
+            /** Format: date-time */
+            timeEnded?: string | null;
+        };
+        /** @description Which things a rule is about. What is absent narrows nothing. */
+        ApprovalWhen: {
+            /** @description Nodes with all of these labels, and what could run on one. */
+            nodeLabels?: {
+                [key: string]: string;
+            };
+            /** @description What has one of these tags. */
+            tags?: string[];
+            /** @description Containers of an image whose name begins with one of these. */
+            images?: string[];
+            /** @description Privileged containers only. */
+            privileged?: boolean;
+            /** @description What asks for more cores than this. */
+            coresAbove?: number | null;
+            /** @description What asks for more memory than this. */
+            memoryAbove?: (number | string) | null;
+            /**
+             * Format: uint32
+             * @description What asks for more GPUs than this.
+             */
+            gpusAbove?: number | null;
+        };
         /** Format: uuid */
         ArrayId: string;
         ArrayListQuery: {
@@ -2180,6 +2747,13 @@ export interface components {
             /** Format: date-time */
             timeCreated: string;
         };
+        /** @description A token for somebody else than Hostler. */
+        AudienceToken: {
+            /** @description Whom it is for, as they call themselves; nobody else should take it. */
+            audience: string;
+            /** @description The file that holds it, beside that of `HOSTLER_TOKEN_FILE`. */
+            file: string;
+        };
         /** @description A signed anchor of the chain. */
         AuditAnchorView: {
             /**
@@ -2218,7 +2792,7 @@ export interface components {
         AuditListQuery: {
             /** @description Only entries of this actor (name). */
             actor?: string | null;
-            /** @description Only this action, such as `task.create`. */
+            /** @description Only this action, such as `task.create`; `task.` or `task.*` for all that begin so. */
             action?: string | null;
             /** @description Only about this kind of object. */
             kind?: components["schemas"]["ObjectKind"] | null;
@@ -2316,6 +2890,46 @@ export interface components {
             /** @description Hex. */
             hash: string;
         };
+        AuthorityCertificateView: {
+            /** @description SHA-256 of the certificate, as `sha256:` and hexadecimal digits. */
+            fingerprint: string;
+            /** Format: date-time */
+            timeExpires: string;
+            /** @description In PEM form. */
+            certificate: string;
+        };
+        AuthorityFinishBody: {
+            /**
+             * @description Although nodes are cut off by it, and have to join again.
+             * @default false
+             */
+            force?: boolean;
+        };
+        AuthorityNodeView: {
+            id: components["schemas"]["NodeId"];
+            name: string;
+        };
+        AuthorityPhase: "stable" | "spreading" | "renewing";
+        AuthorityTrustedView: {
+            /** @description One certificate after the other, in PEM form; the one that stays comes first. */
+            certificates: string;
+        };
+        AuthorityView: {
+            phase: components["schemas"]["AuthorityPhase"];
+            /** @description The authority that stays. */
+            present: components["schemas"]["AuthorityCertificateView"];
+            /** @description The authority that goes, while it does. */
+            former?: components["schemas"]["AuthorityCertificateView"] | null;
+            /**
+             * Format: date-time
+             * @description From when on nodes get certificates of the one that stays.
+             */
+            timeIssues?: string | null;
+            /** @description Nodes that have not come with a certificate of the one that stays yet. */
+            waiting: components["schemas"]["AuthorityNodeView"][];
+            /** @description Authorities that went, newest first; what they signed can still be held against them. */
+            retired: components["schemas"]["AuthorityCertificateView"][];
+        };
         BlobCommitBody: {
             /** @description Of the whole content. */
             digest: string;
@@ -2408,7 +3022,7 @@ export interface components {
             missing: string[];
         };
         /** @description Stable, documented codes; `docs/reference/errors.md` is generated from them. */
-        Code: "malformed" | "invalid" | "unauthenticated" | "second-factor-required" | "forbidden" | "not-found" | "no-such-route" | "method-not-allowed" | "already-exists" | "conflict" | "quota-exceeded" | "stale" | "precondition-required" | "idempotency-key-reused" | "cursor-gone" | "too-large" | "unsupported-media-type" | "rate-limited" | "node-unreachable" | "unavailable" | "internal";
+        Code: "malformed" | "invalid" | "unauthenticated" | "second-factor-required" | "forbidden" | "not-found" | "no-such-route" | "method-not-allowed" | "already-exists" | "conflict" | "approval-required" | "quota-exceeded" | "stale" | "precondition-required" | "idempotency-key-reused" | "cursor-gone" | "too-large" | "unsupported-media-type" | "rate-limited" | "node-unreachable" | "unavailable" | "internal";
         /**
          * @description The container a workload runs in. Command, environment, user, working directory, limits and
          *     resources are those of the workload.
@@ -2455,6 +3069,14 @@ export interface components {
             pointer: string;
             detail: string;
         };
+        DiscoveryView: {
+            issuer: string;
+            jwks_uri: string;
+            response_types_supported: string[];
+            subject_types_supported: string[];
+            id_token_signing_alg_values_supported: string[];
+            claims_supported: string[];
+        };
         DiskFact: {
             /** @default  */
             mount?: string;
@@ -2496,7 +3118,7 @@ export interface components {
             celsius?: number | null;
         };
         /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
-        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.removed" | "image.added" | "image.removed" | "audit.anchored" | "audit.sink-trouble" | "audit.sink-well" | "invitation.created" | "invitation.accepted" | "invitation.refused" | "invitation.revoked" | "join.refused" | "login.throttled" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "role.created" | "role.changed" | "role.removed" | "group.created" | "group.changed" | "group.removed" | "secret.created" | "secret.rotated" | "secret.destroyed" | "secret.removed" | "secret.unopened" | "secret.rewrapped" | "server.started" | "server.stopped" | "token.exposed" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "user.reset-issued" | "user.reset-used" | "user.second-factor-on" | "user.second-factor-off" | "user.recovery-code-used" | "user.sessions-ended" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
+        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.removed" | "identity.keys-changed" | "image.added" | "image.removed" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.used" | "approval.withdrawn" | "approval.void" | "approval.break-glass" | "approval-policy.created" | "approval-policy.changed" | "approval-policy.removed" | "audit.anchored" | "audit.sink-trouble" | "audit.sink-well" | "authority.rotation-begun" | "authority.rotation-aborted" | "authority.rotated" | "invitation.created" | "invitation.accepted" | "invitation.refused" | "invitation.revoked" | "join.refused" | "login.throttled" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "role.created" | "role.changed" | "role.removed" | "group.created" | "group.changed" | "group.removed" | "secret.created" | "secret.rotated" | "secret.linked" | "secret.destroyed" | "secret.removed" | "secret.unopened" | "secret.rewrapped" | "server.started" | "server.stopped" | "token.exposed" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "user.reset-issued" | "user.reset-used" | "user.second-factor-on" | "user.second-factor-off" | "user.recovery-code-used" | "user.linked" | "user.unlinked" | "user.sessions-ended" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
         EventListQuery: {
             /** @description Only events of this project (name or id). */
             project?: string | null;
@@ -2913,6 +3535,19 @@ export interface components {
             /** @description Statuses that are good; any from 200 to 399 when empty. */
             status?: number[];
         };
+        /**
+         * @description What it proves itself with. A token for Hostler's API is always among it, in the file that
+         *     `HOSTLER_TOKEN_FILE` names.
+         */
+        Identity: {
+            /**
+             * @description What it may do through Hostler's API, in its own project: this role, and never more than whoever
+             *     submitted it. Without one it can ask who it is, and nothing else.
+             */
+            role?: string | null;
+            /** @description Tokens for others, who check them with the keys of this installation. */
+            tokens?: components["schemas"]["AudienceToken"][];
+        };
         /** Format: uuid */
         ImageId: string;
         ImageListQuery: {
@@ -3128,6 +3763,20 @@ export interface components {
             /** Format: date-time */
             timeExpires: string;
         };
+        /** @description A public key on the curve P-256. */
+        JwkView: {
+            kty: string;
+            kid: string;
+            use: string;
+            alg: string;
+            crv: string;
+            x: string;
+            y: string;
+        };
+        JwksView: {
+            /** @description One key and more while keys change; none before the first token. */
+            keys: components["schemas"]["JwkView"][];
+        };
         /** @description Limits of each run, kept by cgroups where the node has them and by resource limits where not. */
         Limits: {
             /** @description Memory; a run that needs more is killed, and its end says so. */
@@ -3172,7 +3821,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing10: {
-            items: components["schemas"]["TokenView"][];
+            items: components["schemas"]["GroupView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3180,7 +3829,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing11: {
-            items: components["schemas"]["ProjectView"][];
+            items: components["schemas"]["ApprovalView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3188,7 +3837,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing12: {
-            items: components["schemas"]["NodeView"][];
+            items: components["schemas"]["ApprovalPolicyView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3196,7 +3845,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing13: {
-            items: components["schemas"]["NodeWorkloadView"][];
+            items: components["schemas"]["TokenView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3204,7 +3853,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing14: {
-            items: components["schemas"]["NodeHeldView"][];
+            items: components["schemas"]["ProjectView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3212,7 +3861,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing15: {
-            items: components["schemas"]["JoinTokenView"][];
+            items: components["schemas"]["NodeView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3220,7 +3869,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing16: {
-            items: components["schemas"]["ImageView"][];
+            items: components["schemas"]["NodeWorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3228,7 +3877,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing17: {
-            items: components["schemas"]["ImageNodeView"][];
+            items: components["schemas"]["NodeHeldView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3236,7 +3885,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing18: {
-            items: components["schemas"]["NodeImage"][];
+            items: components["schemas"]["JoinTokenView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3244,7 +3893,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing19: {
-            items: components["schemas"]["NodeContainer"][];
+            items: components["schemas"]["ImageView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3260,7 +3909,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing20: {
-            items: components["schemas"]["TaskView"][];
+            items: components["schemas"]["ImageNodeView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3268,7 +3917,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing21: {
-            items: components["schemas"]["ArrayView"][];
+            items: components["schemas"]["NodeImage"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3276,7 +3925,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing22: {
-            items: components["schemas"]["AccountView"][];
+            items: components["schemas"]["NodeContainer"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3284,7 +3933,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing23: {
-            items: components["schemas"]["RunView"][];
+            items: components["schemas"]["TaskView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3292,7 +3941,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing24: {
-            items: components["schemas"]["WorkloadView"][];
+            items: components["schemas"]["ArrayView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3300,7 +3949,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing25: {
-            items: components["schemas"]["WorkloadRunView"][];
+            items: components["schemas"]["AccountView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3308,7 +3957,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing26: {
-            items: components["schemas"]["PlacementView"][];
+            items: components["schemas"]["RunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3316,7 +3965,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing27: {
-            items: components["schemas"]["FireView"][];
+            items: components["schemas"]["WorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3324,7 +3973,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing28: {
-            items: components["schemas"]["UsageSample"][];
+            items: components["schemas"]["WorkloadRunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3332,7 +3981,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing29: {
-            items: components["schemas"]["BlobView"][];
+            items: components["schemas"]["PlacementView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3348,7 +3997,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing30: {
-            items: components["schemas"]["OutputView"][];
+            items: components["schemas"]["FireView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3356,7 +4005,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing31: {
-            items: components["schemas"]["SecretView"][];
+            items: components["schemas"]["UsageSample"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3364,7 +4013,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing32: {
-            items: components["schemas"]["SecretVersionView"][];
+            items: components["schemas"]["BlobView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3372,7 +4021,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing33: {
-            items: components["schemas"]["OperationView"][];
+            items: components["schemas"]["OutputView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3380,7 +4029,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing34: {
-            items: components["schemas"]["EventView"][];
+            items: components["schemas"]["SecretView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3388,7 +4037,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing35: {
-            items: components["schemas"]["AuditView"][];
+            items: components["schemas"]["VaultView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3396,7 +4045,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing36: {
-            items: components["schemas"]["AuditAnchorView"][];
+            items: components["schemas"]["SecretVersionView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3404,7 +4053,23 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing37: {
-            items: components["schemas"]["AuditSinkView"][];
+            items: components["schemas"]["OperationView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing38: {
+            items: components["schemas"]["EventView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing39: {
+            items: components["schemas"]["AuditView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3412,7 +4077,23 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing4: {
-            items: components["schemas"]["InvitationView"][];
+            items: components["schemas"]["UserIdentityView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing40: {
+            items: components["schemas"]["AuditAnchorView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing41: {
+            items: components["schemas"]["AuditSinkView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3420,7 +4101,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing5: {
-            items: components["schemas"]["UserView"][];
+            items: components["schemas"]["InvitationView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3428,7 +4109,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing6: {
-            items: components["schemas"]["MemberView"][];
+            items: components["schemas"]["UserView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3436,7 +4117,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing7: {
-            items: components["schemas"]["RoleView"][];
+            items: components["schemas"]["MemberView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3444,7 +4125,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing8: {
-            items: components["schemas"]["RoleHolderView"][];
+            items: components["schemas"]["RoleView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3452,7 +4133,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing9: {
-            items: components["schemas"]["GroupView"][];
+            items: components["schemas"]["RoleHolderView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -3781,12 +4462,30 @@ export interface components {
          * @description Kinds of objects that events, audit entries and watch streams speak of.
          * @enum {string}
          */
-        ObjectKind: "audit-anchor" | "audit-sink" | "blob" | "container" | "group" | "image" | "invitation" | "join-token" | "member" | "node" | "operation" | "project" | "role" | "secret" | "server" | "task" | "task-array" | "token" | "user" | "web-session" | "workload";
+        ObjectKind: "approval" | "approval-policy" | "audit-anchor" | "audit-sink" | "authority" | "blob" | "container" | "group" | "image" | "invitation" | "join-token" | "member" | "node" | "operation" | "project" | "role" | "secret" | "server" | "task" | "task-array" | "token" | "user" | "web-session" | "workload";
         /** @description The object an event is about: enough to fetch it, or to name it once it is gone. */
         ObjectRef: {
             kind: components["schemas"]["ObjectKind"];
             id: string;
             name: string;
+        };
+        OidcBegunView: {
+            /** @description Where the person goes with a browser. */
+            url: string;
+            /** @description To be kept by whoever began, and sent with the end. */
+            ticket: string;
+        };
+        OidcFinishBody: {
+            ticket: string;
+            /** @description As the provider gave it back. */
+            state: string;
+            /** @description As the provider gave it. */
+            code: string;
+            kind: components["schemas"]["LoginKind"];
+        };
+        OidcView: {
+            /** @description What people know the provider as; absent where there is none. */
+            label?: string | null;
         };
         /** @description What follows from bad health: `mark`, `restart` or `{hook: [..]}`. */
         OnUnhealthy: "mark" | "restart" | {
@@ -3939,7 +4638,7 @@ export interface components {
             timeExpires: string;
         };
         /** @description What somebody may do to a kind of object; `docs/reference/access.md` lists them. */
-        Permission: "access.inspect" | "account.read" | "audit.read" | "audit.anchor" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "event.read" | "group.read" | "group.create" | "group.update" | "group.remove" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "session.read" | "session.end" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
+        Permission: "access.inspect" | "account.read" | "approval.read" | "approval.decide" | "approval.withdraw" | "approval.break-glass" | "approval-policy.read" | "approval-policy.set" | "approval-policy.global" | "audit.read" | "audit.anchor" | "authority.rotate" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "event.read" | "group.read" | "group.create" | "group.update" | "group.remove" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "session.read" | "session.end" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
         Phase: ("starting" | "running" | "stopping" | "stopped" | "completed") | "waiting" | "backoff" | "idle" | "failed" | "removed";
         /** Format: uuid */
         PlacementId: string;
@@ -4025,7 +4724,7 @@ export interface components {
         };
         /** Format: uuid */
         PrincipalId: string;
-        PrincipalKind: "user" | "service";
+        PrincipalKind: "user" | "service" | "workload";
         /** @description The body of every error (RFC 9457, `application/problem+json`). */
         Problem: {
             /** @description Address of the code's documentation. */
@@ -4040,6 +4739,12 @@ export interface components {
             /** @description Names this request in the server's log. */
             requestId: string;
             errors?: components["schemas"]["Diagnostic"][];
+        };
+        ProjectApprovalPolicyPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name of the policy. */
+            policy: string;
         };
         ProjectCreateBody: {
             name: string;
@@ -4067,6 +4772,8 @@ export interface components {
         };
         ProjectRole: {
             project: components["schemas"]["ProjectId"];
+            /** @description The project's name; absent where it is gone. */
+            name?: string | null;
             /** @description The greatest built-in role that allows no more than the caller may do in the project. */
             role?: components["schemas"]["Role"] | null;
             /**
@@ -4162,6 +4869,27 @@ export interface components {
             memory: number | string;
             /** Format: double */
             gpus: number;
+            /**
+             * Format: uint64
+             * @description Workloads that are applied.
+             * @default 0
+             */
+            workloads?: number;
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            secrets?: number;
+            /**
+             * @description What its blobs take, by their sizes.
+             * @default 0
+             */
+            blobs?: number | string;
+            /**
+             * @description What nodes keep of the output of its runs, as they last said; counted where there is a quota.
+             * @default 0
+             */
+            logs?: number | string;
             /** @description The first that wait for room, in the order in which they are looked at. */
             next: components["schemas"]["QueueEntry"][];
         };
@@ -4215,6 +4943,20 @@ export interface components {
              * @description Tasks that wait or run.
              */
             tasks?: number | null;
+            /**
+             * Format: uint64
+             * @description Workloads that are applied.
+             */
+            workloads?: number | null;
+            /**
+             * Format: uint64
+             * @description Secrets, whatever their environment.
+             */
+            secrets?: number | null;
+            /** @description Files and outputs of tasks that are kept as blobs, by their sizes. */
+            blobs?: (number | string) | null;
+            /** @description Output of runs that is kept on nodes. */
+            logs?: (number | string) | null;
         };
         /** @description What a run waits for. */
         Readiness: {
@@ -4475,6 +5217,20 @@ export interface components {
         };
         /** Format: uuid */
         SecretId: string;
+        /** @description Where the value of a secret is, outside. */
+        SecretLink: {
+            /** @description Name of the vault in the configuration of the servers. */
+            provider: string;
+            /** @description Below what the vault has for the project, such as `db/app`. */
+            path: string;
+            /** @description Which field of what is there; it can be left out where there is only one. */
+            field?: string | null;
+            /**
+             * Format: uint32
+             * @description As the vault counts versions; the newest when absent.
+             */
+            version?: number | null;
+        };
         SecretListQuery: {
             /** @description Only secrets of this environment. */
             environment?: string | null;
@@ -4530,7 +5286,7 @@ export interface components {
             mustExist?: boolean | null;
         };
         /** @description Where the value of a secret is kept. */
-        SecretSource: "kept";
+        SecretSource: "kept" | "linked";
         /** @description A secret, and how what runs gets it: as a variable, or as a file. */
         SecretUse: {
             /**
@@ -4553,7 +5309,10 @@ export interface components {
         SecretValueView: {
             environment: string;
             name: string;
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description Of a link, as its vault counts; 0 where that does not.
+             */
             version: number;
             /** @description The bytes in base64. */
             value: string;
@@ -4604,9 +5363,11 @@ export interface components {
             /** @description What a workload says to have it: `NAME` or `ENVIRONMENT/NAME`. */
             reference: string;
             source: components["schemas"]["SecretSource"];
+            /** @description Where it leads, if it is linked. */
+            link?: components["schemas"]["SecretLink"] | null;
             /**
              * Format: uint32
-             * @description The version that is meant when none is named; absent when all were destroyed.
+             * @description The version that is meant when none is named; absent when all were destroyed, and for a link.
              */
             version?: number | null;
             createdBy: string;
@@ -4943,6 +5704,24 @@ export interface components {
             /** @description Role on the whole installation, if any. */
             role?: string | null;
         };
+        UserIdentityAddBody: {
+            /** @description What the provider calls the person: the claim `sub`. */
+            subject: string;
+        };
+        UserIdentityRemoveBody: {
+            issuer: string;
+            subject: string;
+        };
+        UserIdentityView: {
+            issuer: string;
+            subject: string;
+            /** @description As the provider last said, if it has checked it. */
+            email?: string;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeLastUsed?: string | null;
+        };
         UserPath: {
             /** @description Name or id of the user. */
             user: string;
@@ -4971,6 +5750,14 @@ export interface components {
             timeCreated: string;
             /** Format: date-time */
             timeModified: string;
+        };
+        /** @description A vault that secrets of the project can lead to. */
+        VaultView: {
+            name: string;
+            /** @description `hashicorp` or `exec`. */
+            kind: string;
+            /** @description What comes before the path of a link; paths of the project are all below it. */
+            prefix: string;
         };
         VersionView: {
             version: string;
@@ -5186,6 +5973,8 @@ export interface components {
             };
             /** @description Secrets that it is given when it starts. */
             secrets?: components["schemas"]["SecretUse"][];
+            /** @description Tokens with which what runs proves what it is: to Hostler, and to others. */
+            identity?: components["schemas"]["Identity"] | null;
             /** @description Working directory on the node; the run's own scratch directory when absent. */
             workdir?: string | null;
             /** @description Login name on the node to run as; the agent's own user when absent. */
@@ -5454,6 +6243,159 @@ export interface operations {
             };
         };
     };
+    authority_trusted: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorityTrustedView"];
+                };
+            };
+        };
+    };
+    authority_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorityView"];
+                };
+            };
+        };
+    };
+    authority_rotate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorityView"];
+                };
+            };
+        };
+    };
+    authority_abort: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorityView"];
+                };
+            };
+        };
+    };
+    authority_finish: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AuthorityFinishBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuthorityView"];
+                };
+            };
+        };
+    };
+    openid_configuration: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiscoveryView"];
+                };
+            };
+        };
+    };
+    jwks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JwksView"];
+                };
+            };
+        };
+    };
     setup: {
         parameters: {
             query?: never;
@@ -5702,6 +6644,157 @@ export interface operations {
             };
         };
     };
+    oidc_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcView"];
+                };
+            };
+        };
+    };
+    oidc_begin: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OidcBegunView"];
+                };
+            };
+        };
+    };
+    oidc_finish: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OidcFinishBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginView"];
+                };
+            };
+        };
+    };
+    user_identity_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing4"];
+                };
+            };
+        };
+    };
+    user_identity_add: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserIdentityAddBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserIdentityView"];
+                };
+            };
+        };
+    };
+    user_identity_remove: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the user. */
+                user: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserIdentityRemoveBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     totp_show: {
         parameters: {
             query?: never;
@@ -5842,7 +6935,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing4"];
+                    "application/json": components["schemas"]["Listing5"];
                 };
             };
         };
@@ -5918,7 +7011,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing4"];
+                    "application/json": components["schemas"]["Listing5"];
                 };
             };
         };
@@ -6107,7 +7200,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing5"];
+                    "application/json": components["schemas"]["Listing6"];
                 };
             };
         };
@@ -6239,7 +7332,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing6"];
+                    "application/json": components["schemas"]["Listing7"];
                 };
             };
         };
@@ -6314,7 +7407,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing7"];
+                    "application/json": components["schemas"]["Listing8"];
                 };
             };
         };
@@ -6441,7 +7534,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing8"];
+                    "application/json": components["schemas"]["Listing9"];
                 };
             };
         };
@@ -6466,7 +7559,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing9"];
+                    "application/json": components["schemas"]["Listing10"];
                 };
             };
         };
@@ -6679,6 +7772,359 @@ export interface operations {
             };
         };
     };
+    approval_list: {
+        parameters: {
+            query?: {
+                /** @description Only those that the caller made. */
+                mine?: boolean;
+                /** @description Only those that the caller can decide on now. */
+                toDecide?: boolean;
+                /** @description Only those in this state. */
+                state?: components["schemas"]["ApprovalState"];
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing11"];
+                };
+            };
+        };
+    };
+    approval_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the request. */
+                approval: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"];
+                };
+            };
+        };
+    };
+    approval_approve: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the request. */
+                approval: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApprovalApproveBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"];
+                };
+            };
+        };
+    };
+    approval_deny: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the request. */
+                approval: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApprovalDenyBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"];
+                };
+            };
+        };
+    };
+    approval_withdraw: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Id of the request. */
+                approval: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalView"];
+                };
+            };
+        };
+    };
+    approval_policy_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing12"];
+                };
+            };
+        };
+    };
+    approval_policy_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the policy. */
+                policy: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalPolicyView"];
+                };
+            };
+        };
+    };
+    approval_policy_set: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as you know it; absent to make a new one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the policy. */
+                policy: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApprovalRule"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalPolicyView"];
+                };
+            };
+        };
+    };
+    approval_policy_remove: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name of the policy. */
+                policy: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    project_approval_policy_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing12"];
+                };
+            };
+        };
+    };
+    project_approval_policy_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the policy. */
+                policy: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalPolicyView"];
+                };
+            };
+        };
+    };
+    project_approval_policy_set: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as you know it; absent to make a new one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the policy. */
+                policy: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApprovalRule"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApprovalPolicyView"];
+                };
+            };
+        };
+    };
+    project_approval_policy_remove: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the policy. */
+                policy: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
     token_list: {
         parameters: {
             query?: {
@@ -6699,7 +8145,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing10"];
+                    "application/json": components["schemas"]["Listing13"];
                 };
             };
         };
@@ -6795,7 +8241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing11"];
+                    "application/json": components["schemas"]["Listing14"];
                 };
             };
         };
@@ -6930,7 +8376,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing12"];
+                    "application/json": components["schemas"]["Listing15"];
                     "text/event-stream": string;
                 };
             };
@@ -6965,6 +8411,10 @@ export interface operations {
             header: {
                 /** @description The ETag of the object as you know it. */
                 "If-Match": string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the node. */
@@ -7103,6 +8553,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the node. */
@@ -7145,7 +8599,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing13"];
+                    "application/json": components["schemas"]["Listing16"];
                 };
             };
         };
@@ -7165,7 +8619,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing14"];
+                    "application/json": components["schemas"]["Listing17"];
                 };
             };
         };
@@ -7190,7 +8644,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing15"];
+                    "application/json": components["schemas"]["Listing18"];
                 };
             };
         };
@@ -7292,7 +8746,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing16"];
+                    "application/json": components["schemas"]["Listing19"];
                 };
             };
         };
@@ -7469,7 +8923,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing17"];
+                    "application/json": components["schemas"]["Listing20"];
                 };
             };
         };
@@ -7492,7 +8946,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing18"];
+                    "application/json": components["schemas"]["Listing21"];
                 };
             };
         };
@@ -7539,7 +8993,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing19"];
+                    "application/json": components["schemas"]["Listing22"];
                 };
             };
         };
@@ -7621,7 +9075,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing20"];
+                    "application/json": components["schemas"]["Listing23"];
                     "text/event-stream": string;
                 };
             };
@@ -7633,6 +9087,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -7663,6 +9121,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -7877,7 +9339,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing21"];
+                    "application/json": components["schemas"]["Listing24"];
                 };
             };
         };
@@ -7888,6 +9350,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -8011,7 +9477,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing22"];
+                    "application/json": components["schemas"]["Listing25"];
                 };
             };
         };
@@ -8095,7 +9561,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing23"];
+                    "application/json": components["schemas"]["Listing26"];
                 };
             };
         };
@@ -8131,7 +9597,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing24"];
+                    "application/json": components["schemas"]["Listing27"];
                     "text/event-stream": string;
                 };
             };
@@ -8168,6 +9634,10 @@ export interface operations {
             header?: {
                 /** @description The ETag of the object as you know it; absent to make a new one. */
                 "If-Match"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -8197,7 +9667,12 @@ export interface operations {
     workload_remove: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
             path: {
                 /** @description Name or id of the project. */
                 project: string;
@@ -8328,7 +9803,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing25"];
+                    "application/json": components["schemas"]["Listing28"];
                 };
             };
         };
@@ -8353,7 +9828,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing26"];
+                    "application/json": components["schemas"]["Listing29"];
                 };
             };
         };
@@ -8484,7 +9959,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing27"];
+                    "application/json": components["schemas"]["Listing30"];
                 };
             };
         };
@@ -8514,7 +9989,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing28"];
+                    "application/json": components["schemas"]["Listing31"];
                 };
             };
         };
@@ -8540,7 +10015,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing28"];
+                    "application/json": components["schemas"]["Listing31"];
                 };
             };
         };
@@ -8570,7 +10045,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing29"];
+                    "application/json": components["schemas"]["Listing32"];
                 };
             };
         };
@@ -8810,7 +10285,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing30"];
+                    "application/json": components["schemas"]["Listing33"];
                 };
             };
         };
@@ -8840,7 +10315,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing31"];
+                    "application/json": components["schemas"]["Listing34"];
                 };
             };
         };
@@ -8933,6 +10408,61 @@ export interface operations {
             };
         };
     };
+    secret_link: {
+        parameters: {
+            query?: {
+                /** @description The environment of the secret; `default` when absent. */
+                environment?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the secret. */
+                secret: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretLink"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecretView"];
+                };
+            };
+        };
+    };
+    vault_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing35"];
+                };
+            };
+        };
+    };
     secret_generate: {
         parameters: {
             query?: {
@@ -8976,7 +10506,12 @@ export interface operations {
                 /** @description Number of the version; the current one when absent. */
                 version?: number;
             };
-            header?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
             path: {
                 /** @description Name or id of the project. */
                 project: string;
@@ -9025,7 +10560,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing32"];
+                    "application/json": components["schemas"]["Listing36"];
                 };
             };
         };
@@ -9105,7 +10640,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing33"];
+                    "application/json": components["schemas"]["Listing37"];
                 };
             };
         };
@@ -9192,7 +10727,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing34"];
+                    "application/json": components["schemas"]["Listing38"];
                     "text/event-stream": string;
                 };
             };
@@ -9203,7 +10738,7 @@ export interface operations {
             query?: {
                 /** @description Only entries of this actor (name). */
                 actor?: string;
-                /** @description Only this action, such as `task.create`. */
+                /** @description Only this action, such as `task.create`; `task.` or `task.*` for all that begin so. */
                 action?: string;
                 /** @description Only about this kind of object. */
                 kind?: components["schemas"]["ObjectKind"];
@@ -9239,7 +10774,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing35"];
+                    "application/json": components["schemas"]["Listing39"];
                 };
             };
         };
@@ -9268,7 +10803,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing35"];
+                    "application/json": components["schemas"]["Listing39"];
                 };
             };
         };
@@ -9313,7 +10848,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing36"];
+                    "application/json": components["schemas"]["Listing40"];
                 };
             };
         };
@@ -9356,7 +10891,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing37"];
+                    "application/json": components["schemas"]["Listing41"];
                 };
             };
         };

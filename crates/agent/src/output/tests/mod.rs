@@ -5,4 +5,5 @@ mod lines;
 mod packed;
 mod runs;
 mod search;
+mod shares;
 pub mod shelf;

@@ -43,10 +43,10 @@ fn shown(cx: &Cx, line: &ExecLine) -> Result<(), Failure> {
     let is_plain = !matches!(cx.ui.format(), Some(Format::Json | Format::Jsonl));
     match line {
         ExecLine::Data { stream: OutputStream::Stdout, data, .. } if is_plain => {
-            cx.ui.data(&decode_data(data)?)
+            cx.ui.task_data(&decode_data(data)?)
         }
         ExecLine::Data { stream: OutputStream::Stderr, data, .. } if is_plain => {
-            cx.ui.error_data(&decode_data(data)?)
+            cx.ui.task_error_data(&decode_data(data)?)
         }
         ExecLine::Gap { detail } => {
             cx.ui.warn(&format!("output is missing here: {detail}"));

@@ -47,8 +47,8 @@ fn plain(cx: &Cx, line: &WorkloadLogLine, has_time: bool) -> Result<(), Failure>
             let mut text = beginning(node.as_ref(), has_time.then_some(*time)).into_bytes();
             text.extend(decode_data(data)?);
             match stream {
-                OutputStream::Stdout => cx.ui.data(&text),
-                OutputStream::Stderr => cx.ui.error_data(&text),
+                OutputStream::Stdout => cx.ui.task_data(&text),
+                OutputStream::Stderr => cx.ui.task_error_data(&text),
             }
         }
         WorkloadLogLine::Mark { node, time, detail, .. } => {

@@ -154,7 +154,7 @@ fn any_project() -> impl Strategy<Value = ProjectShare> {
                 cores: cores.map(|n| Cores::from_millis(n * 1000)),
                 memory: memory.map(|n| Bytes::new(u64::from(n) * GIB)),
                 gpus,
-                tasks: None,
+                ..Quota::default()
             },
             held: Holding { cores: held, ..Holding::default() },
         },

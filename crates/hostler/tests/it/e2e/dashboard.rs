@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::rig::{BINARY, Process, Rig, Server, command, skipped};
 
 #[test]
-fn a_new_user_sets_up_sees_the_node_runs_a_task_and_stops_a_workload() {
+fn a_new_user_sets_up_runs_things_and_sees_to_people_and_secrets() {
     let has = |program: &str| {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
@@ -31,7 +31,7 @@ fn a_new_user_sets_up_sees_the_node_runs_a_task_and_stops_a_workload() {
     node.arg(web.join("e2e/dashboard.mjs")).args([server.url(), server.setup_code()]);
     node.arg(&pictures).env("HOSTLER_E2E_CLI", BINARY);
     let mut walk = Process::spawn(&rig, "browser", node);
-    let (code, _) = walk.wait_within(Duration::from_secs(240));
+    let (code, _) = walk.wait_within(Duration::from_secs(280));
     assert_eq!(code, 0, "pictures are in {}\n{}", pictures.display(), walk.log());
     let said = cli
         .tasks()
@@ -46,4 +46,19 @@ fn a_new_user_sets_up_sees_the_node_runs_a_task_and_stops_a_workload() {
     assert_eq!(runs["items"][0]["exit"]["reason"], "stopped");
     let stopped = cli.json(&["event", "ls", "--kind", "workload.stop-requested"]);
     assert_eq!(stopped["items"][0]["actor"]["name"], "admin", "{stopped}");
+
+    let secrets = cli.json(&["secret", "ls"]);
+    assert_eq!(
+        (&secrets["items"][0]["name"], &secrets["items"][0]["version"]),
+        (&"db".into(), &2.into())
+    );
+    let guest = cli.json(&["user", "get", "wanda"]);
+    assert_eq!((&guest["role"], &guest["isDisabled"]), (&"viewer".into(), &true.into()));
+    let read = cli.json(&["audit", "search", "--action", "secret.read"]);
+    assert_eq!(
+        read["items"].as_array().unwrap().len(),
+        1,
+        "only what was asked for is read: {read}"
+    );
+    assert_eq!(read["items"][0]["actor"]["name"], "admin", "{read}");
 }

@@ -1,7 +1,9 @@
 //! One file for each theme.
 
+mod approvals;
 mod arrays;
 mod audit;
+mod authority;
 mod bad_input;
 mod certificates;
 mod conformance;
@@ -12,10 +14,14 @@ mod drain;
 mod edge;
 mod files;
 mod first_minutes;
+mod identity;
 mod images;
 mod join;
+mod local_socket;
+mod oidc;
 mod outage;
 mod people;
+mod quotas;
 mod recovery;
 mod requests;
 mod river;
@@ -27,5 +33,6 @@ mod standalone_doors;
 mod survive;
 mod task_input;
 mod two_servers;
+mod vaults;
 mod watch;
 mod workloads;

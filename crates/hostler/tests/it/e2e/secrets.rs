@@ -57,7 +57,7 @@ fn files_below(dir: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// No file of the rig has the value in it: database, ledger, records, output, logs.
-fn assert_not_on_disk(rig: &Rig, needles: &[String]) {
+pub(super) fn assert_not_on_disk(rig: &Rig, needles: &[String]) {
     let mut files = Vec::new();
     files_below(&rig.dir, &mut files);
     assert!(files.len() > 10, "{files:?}");

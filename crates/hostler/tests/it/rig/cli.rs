@@ -114,6 +114,11 @@ impl<'a> Cli<'a> {
         Process::spawn(self.rig, name, self.command(words))
     }
 
+    /// Like [`Cli::spawn`], and waits for a line on its stdin.
+    pub fn spawn_fed(&self, name: &str, words: &[&str]) -> Process {
+        Process::spawn_fed(self.rig, name, self.command(words))
+    }
+
     /// Like [`Cli::spawn`], with stdout in a file of its own.
     pub fn spawn_split(&self, name: &str, words: &[&str]) -> (Process, PathBuf) {
         let out = self.rig.path(&format!("{name}.out"));

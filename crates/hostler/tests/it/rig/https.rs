@@ -6,8 +6,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection, StreamOwned};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::Value;
 
 type Wire = BufReader<StreamOwned<ClientConnection, TcpStream>>;
@@ -30,6 +30,12 @@ pub struct Reply {
 impl Reply {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Every header of this name.
+    pub fn headers(&self, name: &str) -> impl Iterator<Item = &str> {
+        let of_name = self.headers.iter().filter(move |(known, _)| known == name);
+        of_name.map(|(_, value)| value.as_str())
     }
 
     pub fn json(&self) -> Value {
@@ -59,6 +65,19 @@ impl Https {
     pub fn new(address: SocketAddr, fingerprint: &str) -> Https {
         let fingerprint = fingerprint.parse().unwrap();
         let (mut tls, _) = hostler_trust::tls::client_by_fingerprint(fingerprint).unwrap();
+        tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Https { address, tls: Arc::new(tls), token: None }
+    }
+
+    /// For somebody else's server, with a certificate of this authority.
+    pub fn of_authority(address: SocketAddr, authority: &CertificateDer<'static>) -> Https {
+        let mut roots = RootCertStore::empty();
+        roots.add(authority.clone()).unwrap();
+        let mut tls = ClientConfig::builder_with_provider(hostler_trust::tls::provider())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
         Https { address, tls: Arc::new(tls), token: None }
     }

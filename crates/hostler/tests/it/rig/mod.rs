@@ -16,6 +16,7 @@ mod database;
 mod docker;
 mod https;
 mod process;
+mod provider;
 mod server;
 
 use std::collections::BTreeSet;
@@ -34,8 +35,9 @@ pub use barrier::Barrier;
 pub use cli::{BINARY, Cli, Output, pid_of};
 pub use database::{Database, Proxy};
 pub use docker::{Docker, IMAGE, OwnEngine};
-pub use https::Https;
+pub use https::{Https, Reply};
 pub use process::{Process, command};
+pub use provider::{Provider, Returned};
 pub use server::{PASSWORD, Server};
 
 /// How long anything may take on a busy machine.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
+use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -35,21 +36,38 @@ pub struct Process {
 impl Process {
     /// Starts a program whose stdout and stderr go to the log `name`.
     pub fn spawn(rig: &Rig, name: &str, command: Command) -> Process {
-        Process::start(rig, name, None, command)
+        Process::start(rig, name, Stdio::null(), None, command)
     }
 
     /// Starts a program whose stderr alone goes to the log `name`.
     pub fn spawn_split(rig: &Rig, name: &str, out: File, command: Command) -> Process {
-        Process::start(rig, name, Some(out), command)
+        Process::start(rig, name, Stdio::null(), Some(out), command)
     }
 
-    fn start(rig: &Rig, name: &str, out: Option<File>, mut command: Command) -> Process {
+    /// Starts a program that waits for [`Process::tell`].
+    pub fn spawn_fed(rig: &Rig, name: &str, command: Command) -> Process {
+        Process::start(rig, name, Stdio::piped(), None, command)
+    }
+
+    fn start(
+        rig: &Rig,
+        name: &str,
+        input: Stdio,
+        out: Option<File>,
+        mut command: Command,
+    ) -> Process {
         let log = rig.dir.join("logs").join(name);
         let file = File::options().create(true).append(true).open(&log).unwrap();
         let begin = usize::try_from(file.metadata().unwrap().len()).unwrap();
         let out = out.unwrap_or_else(|| file.try_clone().unwrap());
-        command.stdin(Stdio::null()).stdout(out).stderr(file);
+        command.stdin(input).stdout(out).stderr(file);
         Process { child: command.spawn().unwrap(), log, begin, status: None }
+    }
+
+    /// Gives a program that was started for it a line on its stdin, and the end of it.
+    pub fn tell(&mut self, line: &str) {
+        let mut input = self.child.stdin.take().unwrap();
+        writeln!(input, "{line}").unwrap();
     }
 
     pub fn pid(&self) -> u32 {

@@ -1,0 +1,118 @@
+//! What must hold of every parser that reads what a user or a node sends, whatever it is given.
+//!
+//! Each target is a plain function from bytes to nothing that panics when something does not hold:
+//!
+//! 1. nothing panics, and nothing takes long or takes much memory;
+//! 2. what was read and is printed is read back, and printed the same;
+//! 3. what bounds something bounds it (archives, packed chunks), and what is confined stays inside.
+//!
+//! They are used twice. `fuzz/` builds one libFuzzer binary for each (`scripts/fuzz`), which looks for
+//! bytes that break them; and the test of this crate gives each of them the committed corpus
+//! (`fuzz/corpus/NAME/`) and what is near it, with no more than an ordinary build. What a fuzzer finds
+//! becomes a file of the corpus, so that it is tried for ever.
+//!
+//! A new parser gets a target here, a line in [`TARGETS`], `fuzz/fuzz_targets/NAME.rs`, a `[[bin]]` in
+//! `fuzz/Cargo.toml`, and seeds; the test says which of them is missing.
+
+mod archives;
+mod files;
+mod identity;
+mod messages;
+mod output;
+mod requests;
+mod secrets;
+mod words;
+
+pub use archives::{archive, chunk, image_tar, ledger};
+pub use files::{
+    audit_record, compose, crontab, env_file, manifest, procfile, supervisord, systemd, task_file,
+};
+pub use identity::{approval, authorities, id_token, jwt};
+pub use messages::{agent_message, blob_message, facts, peer_message, server_message};
+pub use output::{container_line, events, health_answer, line, log_cursor, scrub, segment, sse};
+pub use requests::{body, credential, cursor, local_question, local_route, query, spec};
+pub use secrets::{certificate, code, token};
+pub use words::{address, amount, command_line, constraint, cron, format, name, target};
+
+/// Something that must hold of any bytes.
+#[derive(Clone, Copy)]
+pub struct Target {
+    pub name: &'static str,
+    pub check: fn(&[u8]),
+}
+
+macro_rules! targets {
+    ($($name:ident,)+) => {
+        &[$(Target { name: stringify!($name), check: $name },)+]
+    };
+}
+
+/// All of them, by name.
+pub const TARGETS: &[Target] = targets![
+    address,
+    agent_message,
+    amount,
+    approval,
+    archive,
+    audit_record,
+    authorities,
+    blob_message,
+    body,
+    certificate,
+    chunk,
+    code,
+    command_line,
+    compose,
+    constraint,
+    container_line,
+    credential,
+    cron,
+    crontab,
+    cursor,
+    env_file,
+    events,
+    facts,
+    format,
+    health_answer,
+    id_token,
+    image_tar,
+    jwt,
+    ledger,
+    line,
+    local_question,
+    local_route,
+    log_cursor,
+    manifest,
+    name,
+    peer_message,
+    procfile,
+    query,
+    scrub,
+    segment,
+    server_message,
+    spec,
+    sse,
+    supervisord,
+    systemd,
+    target,
+    task_file,
+    token,
+];
+
+/// Text, for targets that read text.
+fn text(bytes: &[u8]) -> Option<&str> {
+    std::str::from_utf8(bytes).ok()
+}
+
+/// A directory of its own, in memory where there is a file system for that.
+fn scratch() -> tempfile::TempDir {
+    let builder = || {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("hostler-fuzz-");
+        builder
+    };
+    builder()
+        .tempdir_in("/dev/shm")
+        .or_else(|_| builder().tempdir())
+        .expect("a temporary directory can be made")
+}

@@ -1,0 +1,149 @@
+//! Single words: names, amounts, constraints, schedules, targets, addresses, formats; and command lines
+//! made of them.
+
+use std::fmt::{Debug, Display};
+use std::str::FromStr;
+
+use hostler_cli::output::Format;
+use hostler_control::SinkAddress;
+use hostler_egress::Destination;
+use hostler_model::{
+    ApprovalParty, ArrayRange, Bytes, Constraint, Cores, CpuSet, Cron, Digest, ImageRef, KeyId,
+    Mode, Name, Network, PermissionSet, RoleName, Schedule, SecretRef, Span, Subject, Target,
+    Timestamp, WorkloadId, WorkloadSpec, compare_versions, image_problem, label_problem,
+};
+use jiff::civil::DateTime;
+use serde_json::json;
+
+use crate::text;
+
+/// Of a command line.
+const WORDS_MAX: usize = 40;
+
+/// What was read is printed so that it is read again, and printed the same.
+fn round<T: FromStr<Err: Debug> + Display>(text: &str) -> Option<T> {
+    let read: T = text.parse().ok()?;
+    let printed = read.to_string();
+    match printed.parse::<T>() {
+        Ok(again) => assert_eq!(again.to_string(), printed, "read from {text:?}"),
+        Err(error) => panic!("{text:?} is printed as {printed:?}, which is not read: {error:?}"),
+    }
+    Some(read)
+}
+
+/// Names of everything that has one.
+pub fn name(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    if let Some(name) = round::<Name>(text) {
+        assert_eq!(name.as_str(), text);
+        assert!(text.len() <= 63 && text.is_ascii(), "{text:?}");
+    }
+    round::<RoleName>(text);
+    round::<Subject>(text);
+    round::<ApprovalParty>(text);
+    round::<SecretRef>(text);
+    round::<ImageRef>(text);
+    round::<KeyId>(text);
+    round::<Digest>(text);
+    round::<WorkloadId>(text);
+    if let Ok(set) = PermissionSet::read(text.split(',')) {
+        let words = set.words();
+        if !words.is_empty() {
+            let again = PermissionSet::read(words.split(", ")).expect("what it says of itself");
+            assert_eq!(again.words(), words);
+        }
+    }
+    let _problem = image_problem(text);
+    let (key, value) = text.split_once('=').unwrap_or((text, ""));
+    let _problem = label_problem(key, value);
+}
+
+/// How much, how many, how long and when.
+pub fn amount(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    round::<Cores>(text);
+    round::<Span>(text);
+    round::<Timestamp>(text);
+    round::<CpuSet>(text);
+    if let Some(range) = round::<ArrayRange>(text) {
+        assert!(range.len() <= 1_000_000, "{text:?} is longer than a range may be");
+    }
+    // Sizes are printed rounded for people, and stored exactly.
+    if let Ok(size) = text.parse::<Bytes>() {
+        let stored = serde_json::to_value(size).expect("a size can be stored");
+        let again: Bytes = serde_json::from_value(stored).expect("what was stored is read");
+        assert_eq!(again, size);
+    }
+}
+
+/// Conditions on nodes.
+pub fn constraint(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    round::<Constraint>(text);
+    let (left, right) = text.split_once('\n').unwrap_or((text, "6.1.0"));
+    assert_eq!(compare_versions(left, right), compare_versions(right, left).reverse());
+    assert!(compare_versions(left, left).is_eq());
+}
+
+/// Schedules, and the next of their times.
+pub fn cron(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let (expression, zone) = text.split_once('\n').unwrap_or((text, "UTC"));
+    if let Some(cron) = round::<Cron>(expression) {
+        let mut face = DateTime::constant(2026, 2, 28, 23, 59, 59, 0);
+        for _ in 0..3 {
+            let Some(next) = cron.next_after(face) else { break };
+            assert!(next > face, "{expression:?} goes back from {face} to {next}");
+            face = next;
+        }
+    }
+    let schedule = Schedule { timezone: zone.to_owned(), ..Schedule::new(expression) };
+    let spec = WorkloadSpec { mode: Mode::Schedule(schedule), ..WorkloadSpec::command(["true"]) };
+    let _problems = spec.problems("");
+}
+
+/// Where exactly something is to run.
+pub fn target(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    if let Ok(target) = text.parse::<Target>() {
+        let mut spec = WorkloadSpec::command(["true"]);
+        target.apply(&mut spec);
+        assert_eq!(spec.placement.node.as_ref(), Some(&target.node));
+        let _problems = spec.problems("");
+    }
+}
+
+/// Networks, and addresses of what may be called.
+pub fn address(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    if let Some(network) = round::<Network>(text) {
+        assert!(network.is_within(&network));
+    }
+    let _destination = text.parse::<Destination>();
+    let _sink = text.parse::<SinkAddress>();
+}
+
+/// Command lines, a word on each line.
+pub fn command_line(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let words = std::iter::once("hostler").chain(text.lines().take(WORDS_MAX));
+    if let Err(refused) = hostler_cli::parse_from(words) {
+        assert!(!refused.to_string().is_empty());
+    }
+}
+
+/// `-o`: paths and templates.
+pub fn format(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let document = json!({
+        "items": [
+            { "name": "web", "labels": { "a/b": "c" }, "status": { "state": "running", "pid": 7 } },
+            { "name": "db", "labels": {}, "status": null },
+        ],
+    });
+    match text.parse::<Format>() {
+        Ok(Format::JsonPath(path)) => drop(path.render(&document)),
+        Ok(Format::Template(template)) => drop(template.render(&document)),
+        _ => {}
+    }
+}

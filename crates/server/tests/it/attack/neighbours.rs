@@ -1,0 +1,312 @@
+//! Two projects, and somebody who is an admin of one and nothing in the other.
+//!
+//! Every endpoint is called with everything that the other project has, by name and by id, below that
+//! project and below one's own. Nothing of it may be answered, and nothing of it may change.
+
+use std::collections::BTreeMap;
+
+use axum::body::Body;
+use hostler_api::{Access, Described, IfMatch};
+use http::{Method, Request};
+use serde_json::{Value, json};
+
+use super::{goes_on, problems, refusals};
+use crate::world::{Reply, World};
+
+/// Stands in everything of the other project that has a text.
+const CANARY: &str = "canary-of-the-neighbour";
+/// Of a secret, whose value is answered as base64.
+const CANARY_BASE64: &str = "Y2FuYXJ5LW9mLXRoZS1uZWlnaGJvdXI=";
+/// Make what is named where it is not there, and so may do it in one's own project.
+const MAKERS: &[&str] = &[
+    "workload_apply",
+    "secret_set",
+    "secret_generate",
+    "secret_link",
+    "member_set",
+    "project_approval_policy_set",
+];
+/// What everybody who is logged in may read.
+const SHARED: &[&str] = &["role_get"];
+
+struct Neighbours {
+    world: World,
+    eve: String,
+    /// What each path parameter can be, to point at the neighbour's.
+    targets: BTreeMap<&'static str, Vec<String>>,
+    /// Ids that somebody who was told nothing cannot know.
+    ids: Vec<String>,
+}
+
+async fn bytes(world: &World, method: Method, path: &str, bytes: &[u8]) -> Reply {
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("authorization", format!("Bearer {}", world.admin))
+        .header("content-type", "application/octet-stream")
+        .body(Body::from(bytes.to_vec()))
+        .unwrap();
+    world.send(request).await
+}
+
+async fn neighbours() -> Neighbours {
+    let world = World::new().await;
+    let project = json!({ "name": "theirs", "description": CANARY });
+    let project = world.post("/api/v1/projects", project).await.json();
+    world.project("mine").await;
+    let ada = world.account("ada", None, Some(("theirs", "admin"))).await;
+    let eve = world.account("eve", None, Some(("mine", "admin"))).await;
+    let post = async |path: &str, body: Value| {
+        let path = format!("/api/v1/projects/theirs/{path}");
+        let made = world.call_as(&ada, Method::POST, &path, Some(body)).await;
+        assert!(made.status.is_success(), "{path}: {}", made.json());
+        made.json()
+    };
+    let spec = json!({ "command": ["echo", CANARY], "env": { "TOKEN": CANARY } });
+    let task = post("tasks", json!({ "name": "their-task", "spec": spec })).await;
+    let array = json!({ "name": "their-array", "spec": spec, "range": "1-2" });
+    let array = post("task-arrays", array).await;
+    let invitation = json!({ "role": "viewer", "email": format!("{CANARY}@example.org") });
+    let invitation = post("invitations", invitation).await;
+    let path = "/api/v1/projects/theirs/workloads/their-web";
+    let web = world.call_as(&ada, Method::PUT, path, Some(spec)).await;
+    assert_eq!(web.status, 200, "{}", web.json());
+    let path = "/api/v1/projects/theirs/secrets/their-key?environment=default";
+    assert_eq!(bytes(&world, Method::PUT, path, CANARY.as_bytes()).await.status, 200);
+    let digest = blake3::hash(CANARY.as_bytes()).to_hex().to_string();
+    let path = format!("/api/v1/projects/theirs/chunks/{digest}");
+    assert_eq!(bytes(&world, Method::PUT, &path, CANARY.as_bytes()).await.status, 204);
+    let chunks = json!([{ "digest": digest, "size": CANARY.len() }]);
+    post("blobs", json!({ "digest": digest, "label": CANARY, "chunks": chunks })).await;
+    let token = world.call_as(&ada, Method::GET, "/api/v1/tokens", None).await.json();
+    let path = "/api/v1/projects/theirs/approval-policies/their-policy";
+    let rule = json!({ "verbs": ["secret.value"], "by": ["ada"] });
+    let policy = world.call_as(&ada, Method::PUT, path, Some(rule)).await;
+    assert_eq!(policy.status, 200, "{}", policy.json());
+    let path = "/api/v1/projects/theirs/secrets/their-key/value";
+    let held = world.call_as(&ada, Method::GET, path, None).await;
+    assert_eq!(held.code(), "approval-required");
+    let approval = world.call_as(&ada, Method::GET, "/api/v1/approvals?mine=true", None).await;
+    let approval = approval.json()["items"][0].clone();
+
+    let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
+    let both = |value: &Value, name: &str| vec![id(value), name.to_owned()];
+    let (web, token) = (web.json(), &token["items"][0]);
+    let invitation = &invitation["invitation"];
+    let user = world.get("/api/v1/users/ada").await.json();
+    let targets = BTreeMap::from([
+        ("{project}", both(&project, "theirs")),
+        ("{task}", both(&task, "their-task")),
+        ("{array}", both(&array, "their-array")),
+        ("{workload}", both(&web, "their-web")),
+        ("{secret}", vec!["their-key".to_owned()]),
+        ("{version}", vec!["1".to_owned()]),
+        ("{blob}", vec![digest.clone()]),
+        ("{chunk}", vec![digest.clone()]),
+        ("{invitation}", vec![id(invitation)]),
+        ("{token}", vec![id(token)]),
+        ("{approval}", vec![id(&approval)]),
+        ("{policy}", vec!["their-policy".to_owned()]),
+        ("{user}", both(&user, "ada")),
+    ]);
+    let ids = [&project, &task, &array, &web, invitation, token, &approval, &user].map(id);
+    let ids = ids.into_iter().chain([digest]).collect();
+    Neighbours { world, eve, targets, ids }
+}
+
+impl Neighbours {
+    /// Every way to write the path of an endpoint, with the project given or the neighbour's.
+    fn paths(&self, endpoint: &Described, project: Option<&str>) -> Vec<String> {
+        let mut paths = vec![String::new()];
+        for part in endpoint.path.split('/').skip(1) {
+            let parts = match (part, project) {
+                ("{project}", Some(own)) => vec![own.to_owned()],
+                (part, _) if part.starts_with('{') => {
+                    self.targets.get(part).cloned().unwrap_or_else(|| vec!["none-such".to_owned()])
+                }
+                (part, _) => vec![part.to_owned()],
+            };
+            let longer = |path: &String| {
+                let path = path.clone();
+                parts.iter().map(move |part| format!("{path}/{part}")).collect::<Vec<_>>()
+            };
+            paths = paths.iter().flat_map(longer).collect();
+        }
+        paths
+    }
+
+    async fn try_as_eve(&self, endpoint: &Described, path: &str) -> Reply {
+        let mut request = Request::builder()
+            .method(endpoint.method.clone())
+            .uri(path)
+            .header("authorization", format!("Bearer {}", self.eve));
+        if endpoint.if_match == IfMatch::Always {
+            request = request.header("if-match", "\"1\"");
+        }
+        let (kind, body) = match (&endpoint.method, endpoint.raw_body, endpoint.name) {
+            (&Method::GET, ..) => return self.sent(request.body(Body::empty()).unwrap()).await,
+            (_, Some(_), _) => ("application/octet-stream", CANARY.to_owned()),
+            (_, None, name) if has_body(name) => ("application/json", body_of(name).to_string()),
+            (_, None, _) => return self.sent(request.body(Body::empty()).unwrap()).await,
+        };
+        let request = request.header("content-type", kind);
+        self.sent(request.body(Body::from(body)).unwrap()).await
+    }
+
+    async fn sent(&self, request: Request<Body>) -> Reply {
+        let reply = self.world.send(request).await;
+        let text = String::from_utf8_lossy(&reply.bytes);
+        assert!(!text.contains(CANARY) && !text.contains(CANARY_BASE64), "{text}");
+        reply
+    }
+
+    /// Everything of the neighbour's as an admin sees it.
+    async fn state(&self) -> Vec<Value> {
+        let mut seen = Vec::new();
+        for path in [
+            "",
+            "/tasks",
+            "/task-arrays",
+            "/workloads",
+            "/secrets",
+            "/secrets/their-key/versions",
+            "/blobs",
+            "/members",
+            "/invitations",
+            "/approval-policies",
+        ] {
+            let path = format!("/api/v1/projects/theirs{path}");
+            let reply = self.world.get(&path).await;
+            assert_eq!(reply.status, 200, "{path}: {}", reply.json());
+            let mut value = reply.json();
+            if let Some(listing) = value.as_object_mut() {
+                // It tells where a watch would go on, which anything at all moves.
+                listing.remove("watchCursor");
+            }
+            seen.push(value);
+        }
+        seen
+    }
+}
+
+fn has_body(name: &str) -> bool {
+    !body_of(name).is_null()
+}
+
+/// A body that would do something, if it were let.
+fn body_of(name: &str) -> Value {
+    match name {
+        "task_kill" | "array_kill" | "secret_generate" => json!({}),
+        "task_submit" | "array_submit" => {
+            json!({ "spec": { "command": ["true"] }, "range": "1-2" })
+        }
+        "workload_apply" => json!({ "command": ["true"] }),
+        "workload_exec" => json!({ "command": ["true"] }),
+        "project_update" => json!({ "description": "taken over" }),
+        "member_set" => json!({ "role": "admin" }),
+        "project_invitation_create" => json!({ "role": "admin" }),
+        "chunks_missing" => json!({ "chunks": [] }),
+        "approval_approve" => json!({}),
+        "approval_deny" => json!({ "reason": "because I can" }),
+        "approval_policy_set" | "project_approval_policy_set" => {
+            json!({ "verbs": ["task.submit"], "by": ["eve"] })
+        }
+        _ => Value::Null,
+    }
+}
+
+#[tokio::test]
+async fn idor_below_a_foreign_project_finds_no_project() {
+    let both = neighbours().await;
+    let before = both.state().await;
+    let mut tried = 0;
+    for endpoint in hostler_api::all() {
+        if !matches!(endpoint.access, Access::Project(_)) {
+            continue;
+        }
+        for path in both.paths(&endpoint, None) {
+            let reply = both.try_as_eve(&endpoint, &path).await;
+            assert_eq!(reply.code(), "not-found", "{} {path}", endpoint.name);
+            let detail = reply.json()["detail"].as_str().unwrap().to_owned();
+            assert!(detail.starts_with("there is no project"), "{path}: {detail}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 80, "{tried}");
+    assert_eq!(both.state().await, before, "nothing of the neighbour's has changed");
+    assert!(refusals(&both.world, "task_get").await >= 4);
+    goes_on(&both.world).await;
+}
+
+#[tokio::test]
+async fn idor_below_ones_own_project_finds_nothing_of_others() {
+    let both = neighbours().await;
+    let before = both.state().await;
+    for endpoint in hostler_api::all() {
+        let is_about_an_object = endpoint.path.matches('{').count() > 1;
+        let is_meant = matches!(endpoint.access, Access::Project(_)) && is_about_an_object;
+        // A chunk is named by its content: who has that may put it, and learns nothing.
+        if !is_meant || MAKERS.contains(&endpoint.name) || endpoint.name == "chunk_put" {
+            continue;
+        }
+        for path in both.paths(&endpoint, Some("mine")) {
+            let reply = both.try_as_eve(&endpoint, &path).await;
+            let is_refused = [403, 404].contains(&reply.status.as_u16());
+            let shown = String::from_utf8_lossy(&reply.bytes).into_owned();
+            assert!(is_refused, "{} {path}: {} {shown}", endpoint.name, reply.status);
+        }
+    }
+    assert_eq!(both.state().await, before, "nothing of the neighbour's has changed");
+    assert!(refusals(&both.world, "secret_read").await >= 1);
+    goes_on(&both.world).await;
+}
+
+#[tokio::test]
+async fn idor_outside_of_projects_tells_and_changes_nothing() {
+    let both = neighbours().await;
+    let before = both.state().await;
+    let (noted, mut refused) = (problems(&both.world, "").await, 0);
+    for endpoint in hostler_api::all() {
+        let is_meant = matches!(endpoint.access, Access::Global(_) | Access::LoggedIn);
+        let is_own = ["logout", "web_session_end_others"].contains(&endpoint.name);
+        if !is_meant || is_own || SHARED.contains(&endpoint.name) {
+            continue;
+        }
+        for path in both.paths(&endpoint, None) {
+            let reply = both.try_as_eve(&endpoint, &path).await;
+            refused += u64::from(reply.status.as_u16() >= 400);
+            if endpoint.path.contains('{') {
+                assert!(reply.status.is_client_error(), "{} {path}", endpoint.name);
+            } else if reply.status.is_success() {
+                let text = String::from_utf8_lossy(&reply.bytes);
+                let told = both.ids.iter().find(|id| text.contains(*id));
+                assert_eq!(told, None, "{} tells: {text}", endpoint.name);
+            }
+        }
+    }
+    for path in [
+        "/api/v1/events?project=theirs",
+        "/api/v1/accounts?project=theirs",
+        "/api/v1/events?kind=task.created",
+        "/api/v1/events?watch=false&limit=1000",
+    ] {
+        let request = crate::world::request(Method::GET, path, Some(&both.eve), None);
+        let reply = both.sent(request).await;
+        refused += u64::from(reply.status.as_u16() >= 400);
+        let text = String::from_utf8_lossy(&reply.bytes);
+        assert_eq!(both.ids.iter().find(|id| text.contains(*id)), None, "{path}: {text}");
+    }
+    for body in [
+        json!({ "name": "x", "user": "ada", "role": "viewer" }),
+        json!({ "name": "x", "role": "viewer", "project": "theirs" }),
+    ] {
+        let path = "/api/v1/tokens";
+        let made = both.world.call_as(&both.eve, Method::POST, path, Some(body)).await;
+        assert!(made.status.is_client_error(), "{}", made.json());
+        refused += 1;
+    }
+    assert!(refused > 50, "{refused}");
+    assert_eq!(problems(&both.world, "").await, noted + refused, "each refusal is counted");
+    assert_eq!(both.state().await, before, "nothing of the neighbour's has changed");
+    goes_on(&both.world).await;
+}

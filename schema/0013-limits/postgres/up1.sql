@@ -1,0 +1,3 @@
+-- Where the value of a secret is that is kept in a vault outside; a JSON document.
+
+ALTER TABLE secret ADD COLUMN IF NOT EXISTS link TEXT;
