@@ -90,6 +90,9 @@ impl Comparison {
 }
 
 impl Constraint {
+    /// The longest text of one.
+    const MAX: usize = 1024;
+
     /// Whether it holds for a node with these values of the attribute (several GPUs have several).
     pub fn holds(&self, values: &[&str]) -> bool {
         let any = |test: &dyn Fn(&str) -> bool| values.iter().any(|value| test(value));
@@ -215,17 +218,20 @@ impl FromStr for Constraint {
 
     fn from_str(text: &str) -> Result<Constraint, String> {
         let text = text.trim();
-        if text.len() > 1024 || text.contains(char::is_control) {
-            return Err("a constraint has at most 1024 printable characters".to_owned());
+        let too_long = || "a constraint has at most 1024 printable characters".to_owned();
+        if text.len() > Constraint::MAX || text.contains(char::is_control) {
+            return Err(too_long());
         }
         let end = text
             .find(|c: char| c.is_whitespace() || "=!<>~".contains(c))
             .ok_or_else(|| format!("`{text}` is not a constraint; write ATTRIBUTE OPERATOR VALUE, such as `kernel >= 6.1`"))?;
         let (attribute, rest) = text.split_at(end);
-        Ok(Constraint {
+        let read = Constraint {
             attribute: parse_attribute(attribute)?,
             test: parse_test(text, rest.trim())?,
-        })
+        };
+        // It is stored as it is printed, with spaces that may not have been there.
+        if read.to_string().len() > Constraint::MAX { Err(too_long()) } else { Ok(read) }
     }
 }
 
@@ -403,6 +409,15 @@ mod tests {
             errors[1].contains("unknown attribute") && errors[4].contains("pattern"),
             "{errors:?}"
         );
+    }
+
+    #[test]
+    fn what_is_read_is_short_enough_to_be_read_again() {
+        let tight = |length: usize| format!("kernel={}", "x".repeat(length - "kernel=".len()));
+        assert!(
+            tight(1022).parse::<Constraint>().unwrap().to_string().parse::<Constraint>().is_ok()
+        );
+        assert!(tight(1023).parse::<Constraint>().is_err(), "with its spaces it is too long");
     }
 
     #[test]
