@@ -10,8 +10,9 @@ use serde::de::DeserializeOwned;
 use crate::fault::{Fault, Kind};
 use crate::mistake::{Notes, Place};
 use crate::reader::Reader;
-use crate::suggest::{nearest, translated};
+use crate::suggest::translated;
 use crate::tree::{Node, Step, Value};
+use hostler_model::suggest::nearest;
 
 /// More mistakes than this in one workload help nobody.
 const ROUNDS: usize = 200;

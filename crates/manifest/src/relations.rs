@@ -7,7 +7,7 @@ use hostler_model::{DependencyCondition, Mode, Name, WorkloadSpec};
 use crate::loader::{Batch, Found};
 use crate::mistake::{MOST, Mistake, Place};
 use crate::ours::Written;
-use crate::suggest::nearest;
+use hostler_model::suggest::nearest;
 
 pub(crate) fn check(batch: &mut Batch, known: &BTreeSet<Name>, is_open: bool) {
     let mut more = Vec::new();

@@ -9,6 +9,7 @@
 //! Reading order is the order of the modules below.
 
 pub mod label;
+pub mod suggest;
 
 mod generation;
 mod id;
@@ -41,6 +42,7 @@ mod server;
 mod spec;
 mod usage;
 mod user_identity;
+pub mod workflow;
 mod workload;
 
 pub use access::{

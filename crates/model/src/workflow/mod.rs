@@ -1,0 +1,95 @@
+//! Workflows: what the definition of one says (a graph of steps), and how far an execution of it came.
+//!
+//! The language gives a [`Workflow`] and nothing else to the rest of the house. What a step *does* stays in
+//! the source: a function is only noted to be there ([`Act::Function`]), and is found again by running the
+//! definition once more where the step runs. So a workflow is plain data that can be validated, drawn,
+//! stored and compared without the language.
+
+mod check;
+mod config;
+mod outcome;
+mod step;
+
+pub use check::{Problem, order};
+pub use config::{OnFailure, WorkflowConfig};
+pub use outcome::{ExecutionOutcome, SkipReason, StepEnd, StepResult};
+pub use step::{
+    Act, ApprovalStep, Backoff, Compensation, Condition, Delegation, Handler, PickStrategy, Retry,
+    Step, Targets,
+};
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// One workflow of a definition.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
+pub struct Workflow {
+    pub name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub version: String,
+    /// In the order of the definition.
+    pub steps: Vec<Step>,
+    #[serde(skip_serializing_if = "WorkflowConfig::is_default")]
+    pub config: WorkflowConfig,
+    /// Where steps run that do not say it themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delegate: Option<Delegation>,
+    /// What is called around the execution, by kind.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub handlers: Vec<Handler>,
+    /// The stack that it is about, if any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, serde_json::Value>,
+    #[serde(skip_serializing_if = "Place::is_unknown")]
+    pub place: Place,
+}
+
+impl Workflow {
+    pub fn step(&self, name: &str) -> Option<&Step> {
+        self.steps.iter().find(|step| step.name == name)
+    }
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.steps.iter().position(|step| step.name == name)
+    }
+}
+
+/// A place in the source of a definition. Lines begin at 1; 0 says that nobody knows.
+#[derive(
+    Clone,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(deny_unknown_fields, default)]
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+}
+
+impl Place {
+    pub fn is_unknown(&self) -> bool {
+        self.line == 0
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_unknown() {
+            f.write_str(&self.file)
+        } else {
+            write!(f, "{}:{}", self.file, self.line)
+        }
+    }
+}
