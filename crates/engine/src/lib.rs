@@ -12,3 +12,4 @@ pub mod schedule;
 pub mod spread;
 pub mod supervise;
 pub mod throttle;
+pub mod workflow;

@@ -59,7 +59,7 @@ pub struct Step {
     /// Asked after it succeeded; it has failed if the answer is no.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health_check: Option<Condition>,
-    /// Nothing that depends on others waits for it, and its failure does not fail the execution.
+    /// It takes none of the places of those that run at once.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub background: bool,
     /// Its failure is told, but counts as success for others and for the execution.
@@ -85,6 +85,8 @@ pub enum Act {
     Program(Vec<String>),
     /// A function of the definition.
     Function,
+    /// The whole file: it defines nothing, and is done from its first line to its last.
+    Script,
     /// It waits until people have agreed.
     Approval(ApprovalStep),
 }
