@@ -21,6 +21,8 @@ pub struct Environment {
     pub config_file: PathBuf,
     /// Tokens and pinned authorities, for the user alone.
     pub credentials_file: PathBuf,
+    /// What this machine remembers of workflows that were run here.
+    pub state_dir: PathBuf,
     /// `NO_COLOR` is set.
     pub has_no_color: bool,
     /// `CLICOLOR_FORCE` is set and not 0.
@@ -56,6 +58,7 @@ impl Environment {
             config_file,
             credentials_file: place("XDG_DATA_HOME", ".local/share")?
                 .join("hostler/credentials.toml"),
+            state_dir: place("XDG_STATE_HOME", ".local/state")?.join("hostler"),
             has_no_color: get("NO_COLOR").is_some(),
             has_forced_color: get("CLICOLOR_FORCE").is_some_and(|value| value != "0"),
             clock: Clock::system(),

@@ -105,8 +105,9 @@ pub fn parse() -> Result<Invocation, ExitCode> {
 pub fn parse_from(
     args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> Result<Invocation, clap::Error> {
-    let words = args::outputs_as_kept(args.into_iter().map(Into::into).collect());
     let mut tree = command_tree();
+    let words = args.into_iter().map(Into::into).collect();
+    let words = args::outputs_as_kept(args::files_as_workflows(words, &tree));
     let matches = tree.try_get_matches_from_mut(words)?;
     let Cli { globals, command } =
         Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tree))?;
@@ -181,7 +182,7 @@ pub fn run(command: ClientCommand) -> ExitCode {
 
 /// Carries a command out in a given environment, and says the code to end with.
 pub async fn run_in(command: ClientCommand, environment: Environment, streams: Streams) -> u8 {
-    let ui = ui::Ui::new(streams, &command.globals, &environment);
+    let ui = std::rc::Rc::new(ui::Ui::new(streams, &command.globals, &environment));
     let used = std::sync::OnceLock::new();
     let cx = command::Cx { ui, globals: command.globals, environment, used };
     let outcome = Box::pin(command::perform(&cx, command.command)).await;

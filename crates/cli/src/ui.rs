@@ -241,6 +241,19 @@ impl Drop for Bar {
 pub struct Spinner(Option<ProgressBar>);
 
 impl Spinner {
+    /// One that never shows.
+    pub fn none() -> Spinner {
+        Spinner(None)
+    }
+
+    /// Says something that is not to be overwritten.
+    pub fn aside(&self, say: impl FnOnce()) {
+        match &self.0 {
+            Some(bar) => bar.suspend(say),
+            None => say(),
+        }
+    }
+
     pub fn message(&self, message: impl Into<Cow<'static, str>>) {
         if let Some(bar) = &self.0 {
             bar.set_message(message);

@@ -7,6 +7,8 @@ use hostler_agent::fuzz;
 use hostler_base::image_stream::Passing;
 use hostler_base::image_tar::{forget_names, look};
 use hostler_base::ledger::Journal;
+use hostler_host::archive::Unpacked;
+use hostler_host::{Host, Primitive};
 use hostler_model::{CHUNK_MAX, Digest, Timestamp};
 
 use crate::scratch;
@@ -32,6 +34,34 @@ pub fn archive(bytes: &[u8]) {
         .collect();
     beside.sort();
     assert_eq!(beside, ["into", OUTSIDE]);
+    let kept = std::fs::read_to_string(dir.path().join(OUTSIDE)).expect("the file is there");
+    assert_eq!(kept, OUTSIDE);
+}
+
+/// Archives that workflows unpack: the same, and what was unpacked once is there the second time.
+pub fn unpacked(bytes: &[u8]) {
+    const OUTSIDE: &str = "outside";
+    let dir = scratch();
+    let file = dir.path().join("archive");
+    std::fs::write(&file, bytes).expect("a file can be written");
+    std::fs::write(dir.path().join(OUTSIDE), OUTSIDE).expect("a file can be written");
+    let unpacked = Unpacked {
+        src: file,
+        dest: dir.path().join("into"),
+        owner: None,
+        group: None,
+        bytes_max: BYTES_MAX,
+        entries_max: ENTRIES_MAX,
+    };
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be made");
+    runtime.block_on(async {
+        let host = Host::local();
+        if unpacked.apply(&host).await.is_ok() {
+            let again = unpacked.apply(&host).await.expect("it was unpacked before");
+            assert!(!again.changed, "{}", again.message);
+        }
+    });
     let kept = std::fs::read_to_string(dir.path().join(OUTSIDE)).expect("the file is there");
     assert_eq!(kept, OUTSIDE);
 }

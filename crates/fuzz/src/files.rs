@@ -1,8 +1,10 @@
 //! Files that people write or keep: workload files, those of other supervisors, exported audit records.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use hostler_import::{CrontabForm, Plan, Source, Unreadable, Variables};
+use hostler_lua::{Given, Limits, NoFiles, define};
 use hostler_manifest::{Loader, diff, to_yaml};
 use hostler_model::{AuditAnchorRecord, AuditChain, AuditRecord};
 
@@ -130,6 +132,26 @@ pub fn env_file(bytes: &[u8]) {
     if let Ok(variables) = hostler_import::variables(Source { file: "fuzz.env", text }) {
         for key in variables.keys() {
             assert!(!key.is_empty() && !key.contains(['=', '\n', '\0']), "{key:?}");
+        }
+    }
+}
+
+/// Files of workflows: whatever the program in them does, it ends in its bounds; a graph is one that can run, and is
+/// written and read as the same; a mistake has words.
+pub fn workflow(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let limits = Limits { memory: 16 << 20, time: Some(Duration::from_millis(200)) };
+    let given = Given { limits: Some(limits), ..Given::default() };
+    match define("fuzz.sloth", text, Box::new(NoFiles), &given) {
+        Err(mistakes) => assert!(!mistakes.to_string().is_empty()),
+        Ok(definition) => {
+            assert!(!definition.workflows.is_empty());
+            for workflow in &definition.workflows {
+                assert!(workflow.problems().is_empty(), "{workflow:?}");
+                let written = serde_json::to_vec(workflow).expect("a workflow can be written");
+                let again = serde_json::from_slice(&written).expect("a workflow that was written");
+                assert_eq!(*workflow, again);
+            }
         }
     }
 }

@@ -23,9 +23,10 @@ mod requests;
 mod secrets;
 mod words;
 
-pub use archives::{archive, chunk, image_tar, ledger};
+pub use archives::{archive, chunk, image_tar, ledger, unpacked};
 pub use files::{
     audit_record, compose, crontab, env_file, manifest, procfile, supervisord, systemd, task_file,
+    workflow,
 };
 pub use identity::{approval, authorities, id_token, jwt};
 pub use messages::{agent_message, blob_message, facts, peer_message, server_message};
@@ -97,6 +98,8 @@ pub const TARGETS: &[Target] = targets![
     target,
     task_file,
     token,
+    unpacked,
+    workflow,
 ];
 
 /// Text, for targets that read text.

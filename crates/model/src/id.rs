@@ -61,6 +61,7 @@ ids! {
     ArrayId = "task array",
     AuditEntryId = "audit entry",
     EventId = "event",
+    ExecutionId = "execution",
     GroupId = "group",
     ImageId = "image",
     InvitationId = "invitation",

@@ -8,6 +8,7 @@ mod access;
 mod errors;
 mod events;
 mod labels;
+mod modules;
 mod openapi;
 mod proto;
 mod schema;
@@ -43,6 +44,8 @@ pub fn documents(root: &Path) -> anyhow::Result<Vec<Document>> {
         reference("cli.md", hostler_cli::reference_markdown()),
         reference("config.md", hostler_server::config::reference_markdown()),
         reference("metrics.md", hostler_server::metrics::reference_markdown()),
+        reference("modules.md", modules::page()),
+        reference("hostler.lua", modules::definitions()),
         reference("errors.md", errors::page(root)?),
         reference("events.md", events::page(root)?),
         reference("states.md", states::page(root)?),

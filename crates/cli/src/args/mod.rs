@@ -21,6 +21,7 @@ mod session;
 mod spec;
 mod system;
 mod task;
+mod workflow;
 mod workload;
 
 pub use access::{
@@ -89,6 +90,10 @@ pub use system::{CompletionArgs, DebugCommand, ExplainArgs, HelpArgs, ShellName}
 pub use task::{
     LogsArgs, RunArgs, SubmitArgs, TaskCommand, TaskKillArgs, TaskListArgs, TaskRef, TaskRefs,
     TaskRemoveArgs, TaskRetryArgs, TaskWatchArgs, WaitArgs,
+};
+pub use workflow::{
+    GraphFormat, WorkflowCommand, WorkflowFileArgs, WorkflowGraphArgs, WorkflowResumeArgs,
+    WorkflowRunArgs, WorkflowValidateArgs, files_as_workflows,
 };
 pub use workload::{
     PatienceArgs, WorkloadApplyArgs, WorkloadCommand, WorkloadExecArgs, WorkloadHistoryArgs,
@@ -236,6 +241,9 @@ pub enum Command {
     /// Workloads: what is kept on nodes as its file says, for ever, so often, or by the clock
     #[command(subcommand)]
     Workload(WorkloadCommand),
+    /// Workflows: files that say which tasks depend on which, carried out here
+    #[command(subcommand)]
+    Workflow(WorkflowCommand),
     /// Nodes: the machines
     #[command(subcommand)]
     Node(NodeCommand),

@@ -182,7 +182,7 @@ pub struct SubmitArgs {
     pub nodes: Option<u32>,
 }
 
-/// Run a task: its output, its exit code
+/// Run a task, or the workflows of a file
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
@@ -191,7 +191,9 @@ Examples:
   hostler run --cores 2 --timeout 1h -e SEED=7 -- ./simulate
   hostler run --gpus 1 --image pytorch/pytorch:latest -- python -c 'import torch'
   hostler run -f task.yaml
+  hostler run release.sloth --set image.tag=v2
 
+A file that ends with .sloth, .lua or .luau is a workflow: see `hostler workflow run --help`.
 Exits with the task's code, or 128 + signal. Ctrl-C leaves the task running and says how
 to go on; with --cancel-on-interrupt it stops the task.")]
 pub struct RunArgs {

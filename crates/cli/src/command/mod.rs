@@ -40,10 +40,12 @@ mod token;
 mod user;
 mod wait;
 mod watch;
+mod workflow;
 mod workload;
 
 pub(crate) use progress::{Tally, count};
 
+use std::rc::Rc;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -66,7 +68,7 @@ const PAGE: Option<u32> = Some(1000);
 
 /// What every command has at hand.
 pub struct Cx {
-    pub ui: Ui,
+    pub ui: Rc<Ui>,
     pub globals: Globals,
     pub environment: Environment,
     /// The client that was used with what a context has pinned, and the context's name.
@@ -163,6 +165,7 @@ pub async fn perform(cx: &Cx, command: Command) -> Outcome {
         Command::Queue => queue::queue(cx).await,
         Command::Account(args) => queue::account(cx, args).await,
         Command::Workload(command) => Box::pin(workload::perform(cx, command)).await,
+        Command::Workflow(command) => Box::pin(workflow::perform(cx, command)).await,
         Command::Node(command) => Box::pin(node::perform(cx, command)).await,
         Command::Image(command) => Box::pin(image::images(cx, command)).await,
         Command::Container(command) => image::containers(cx, command).await,

@@ -24,7 +24,7 @@ pub struct Step {
     pub after_failure_of: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<Span>,
-    #[serde(skip_serializing_if = "Retry::is_none")]
+    #[serde(skip_serializing_if = "Retry::is_default")]
     pub retry: Retry,
     /// Skipped unless all of these hold where it runs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -160,8 +160,8 @@ pub struct Retry {
 }
 
 impl Retry {
-    pub fn is_none(&self) -> bool {
-        self.retries == 0
+    pub fn is_default(&self) -> bool {
+        *self == Retry::default()
     }
 }
 

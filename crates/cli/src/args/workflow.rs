@@ -1,0 +1,261 @@
+//! Workflows.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum WorkflowCommand {
+    Run(Box<WorkflowRunArgs>),
+    Validate(WorkflowValidateArgs),
+    Show(WorkflowFileArgs),
+    Graph(WorkflowGraphArgs),
+    /// List the executions of workflows on this machine, newest first
+    #[command(
+        visible_alias = "history",
+        after_help = "Examples:\n  hostler workflow executions\n  hostler workflow executions -o json"
+    )]
+    Executions,
+    Resume(WorkflowResumeArgs),
+    /// Do again what failed or was skipped in an execution, and nothing that succeeded
+    #[command(
+        after_help = "Examples:\n  hostler workflow retry 0192f3c1\n\nAn execution is named by its id, or by the beginning of it."
+    )]
+    Retry(WorkflowResumeArgs),
+    Modules(WorkflowModulesArgs),
+}
+
+/// A file, and what it is defined with.
+#[derive(Args, Clone, Debug)]
+pub struct WorkflowFileArgs {
+    /// File with the workflow (.sloth, .lua or .luau); `-` is stdin
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Workflow of the file, when it has several; otherwise all of them, one after the other
+    #[arg(short, long, value_name = "NAME")]
+    pub workflow: Option<String>,
+    /// YAML, JSON or TOML file with what the workflow sees as `values`; later files win
+    #[arg(short = 'V', long, value_name = "FILE")]
+    pub values: Vec<PathBuf>,
+    /// One of the values, such as image.tag=v2; wins over files
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// What is only warned of otherwise is a mistake
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Carry out the workflows of a file
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  hostler run release.sloth
+  hostler run release.sloth --values prod.yaml --set image.tag=v2
+  hostler run release.sloth --task deploy
+  hostler run release.sloth --dry-run
+  hostler workflow run ci.lua --workflow test -o json
+
+`hostler run FILE` is the same. What steps print goes to stdout, what happens to stderr; with
+-o json stdout has the result alone. Exits with 0 when everything went well, 4 when a step
+failed, 9 when the workflow took too long, 130 when it was interrupted.
+
+An execution that is interrupted or whose process dies is known to
+`hostler workflow executions`, and goes on with `hostler workflow resume`.")]
+pub struct WorkflowRunArgs {
+    #[command(flatten)]
+    pub file: WorkflowFileArgs,
+    /// Only this task and what it depends on
+    #[arg(short, long = "task", value_name = "TASK")]
+    pub tasks: Vec<String>,
+    /// Say what would be done, and do nothing
+    #[arg(short = 'n', long)]
+    pub dry_run: bool,
+    /// Ask before every task
+    #[arg(short, long)]
+    pub interactive: bool,
+    /// Run on this machine also what is delegated to nodes
+    #[arg(long)]
+    pub here: bool,
+    /// Agree to this task that waits for somebody to agree
+    #[arg(long, value_name = "TASK")]
+    pub approve: Vec<String>,
+    /// How many tasks run at once where the workflow does not say it
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub parallel: Option<u32>,
+    /// Keep no journal; the execution cannot be resumed
+    #[arg(long)]
+    pub no_journal: bool,
+}
+
+/// Say what is wrong with files, without running anything
+#[derive(Args, Clone, Debug)]
+#[command(
+    visible_alias = "lint",
+    after_help = "\
+Examples:
+  hostler workflow validate release.sloth
+  hostler workflow validate *.sloth --strict
+  hostler workflow validate release.sloth --values prod.yaml -o json
+
+Every mistake of every file is told, with its line. Exits with 2 when there is one."
+)]
+pub struct WorkflowValidateArgs {
+    /// Files with workflows
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// YAML, JSON or TOML file with what the workflows see as `values`; later files win
+    #[arg(short = 'V', long, value_name = "FILE")]
+    pub values: Vec<PathBuf>,
+    /// One of the values, such as image.tag=v2; wins over files
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// What is only warned of otherwise is a mistake
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// Draw the graph of a workflow
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  hostler workflow graph release.sloth\n  hostler workflow graph release.sloth --format svg > release.svg\n  hostler workflow graph release.sloth --format dot | dot -Tpng > release.png"
+)]
+pub struct WorkflowGraphArgs {
+    #[command(flatten)]
+    pub file: WorkflowFileArgs,
+    #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
+    pub format: GraphFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GraphFormat {
+    /// For a terminal
+    Text,
+    /// For Graphviz
+    Dot,
+    /// A picture
+    Svg,
+}
+
+/// Go on with an execution whose process was interrupted or died
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  hostler workflow resume 0192f3c1
+  hostler workflow resume 0192f3c1 --repeat-uncertain
+
+What is finished is not done again. A step that was under way when the process died is reported
+as uncertain, and done again only with --repeat-uncertain.")]
+pub struct WorkflowResumeArgs {
+    /// Id of the execution, or the beginning of it
+    #[arg(value_name = "EXECUTION")]
+    pub execution: String,
+    /// Do again also what was under way when the process died
+    #[arg(long)]
+    pub repeat_uncertain: bool,
+    /// Run on this machine also what is delegated to nodes
+    #[arg(long)]
+    pub here: bool,
+    /// Agree to this task that waits for somebody to agree
+    #[arg(long, value_name = "TASK")]
+    pub approve: Vec<String>,
+}
+
+/// List the modules that workflows can use, or the functions of one
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  hostler workflow modules\n  hostler workflow modules exec\n  hostler workflow modules exec -o json"
+)]
+pub struct WorkflowModulesArgs {
+    /// Name of a module
+    #[arg(value_name = "MODULE")]
+    pub module: Option<String>,
+}
+
+/// Endings of files with workflows.
+const ENDINGS: [&str; 3] = [".sloth", ".lua", ".luau"];
+
+/// `hostler run FILE.sloth` is `hostler workflow run FILE.sloth`: what comes first after `run` decides, and a command
+/// after `--` is never a file.
+pub fn files_as_workflows(words: Vec<OsString>, tree: &clap::Command) -> Vec<OsString> {
+    let text = |at: usize| words.get(at).and_then(|word| word.to_str());
+    let root = |at: usize| {
+        words[1..at].iter().all(|word| word.to_str().is_some_and(|word| word.starts_with('-')))
+            || text(at - 1).is_some_and(|before| takes_value(tree, before) && at >= 2)
+    };
+    let Some(at) = (1..words.len()).find(|&at| text(at) == Some("run") && root(at)) else {
+        return words;
+    };
+    let forms: Vec<&clap::Command> = ["run", "workflow"]
+        .iter()
+        .filter_map(|name| tree.find_subcommand(name))
+        .flat_map(|command| [Some(command), command.find_subcommand("run")])
+        .flatten()
+        .chain([tree])
+        .collect();
+    let mut next = at + 1;
+    while let Some(word) = text(next) {
+        if word == "--" {
+            return words;
+        }
+        if !word.starts_with('-') || word == "-" {
+            break;
+        }
+        next += if forms.iter().any(|form| takes_value(form, word)) { 2 } else { 1 };
+    }
+    let is_file =
+        text(next).is_some_and(|word| ENDINGS.iter().any(|ending| word.ends_with(ending)));
+    if !is_file {
+        return words;
+    }
+    let mut words = words;
+    words.insert(at, "workflow".into());
+    words
+}
+
+/// Whether a flag is followed by its value.
+fn takes_value(command: &clap::Command, word: &str) -> bool {
+    if word.contains('=') {
+        return false;
+    }
+    command.get_arguments().any(|argument| {
+        let is_it = match word.strip_prefix("--") {
+            Some(long) => argument.get_long() == Some(long),
+            None => {
+                let mut letters = word.chars().skip(1);
+                let short = letters.next();
+                short.is_some() && letters.next().is_none() && argument.get_short() == short
+            }
+        };
+        is_it && argument.get_action().takes_values()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_after_run_is_a_workflow_and_a_command_is_not() {
+        let tree = crate::command_tree();
+        let told = |line: &str| {
+            let words = files_as_workflows(line.split(' ').map(Into::into).collect(), &tree);
+            words.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+        };
+        for (line, expected) in [
+            ("hostler run a.sloth --set x=1", "hostler workflow run a.sloth --set x=1"),
+            ("hostler run --values v.yaml a.lua", "hostler workflow run --values v.yaml a.lua"),
+            ("hostler -o json run a.luau", "hostler -o json workflow run a.luau"),
+            ("hostler run -o json a.luau", "hostler workflow run -o json a.luau"),
+            ("hostler run -- lua a.lua", "hostler run -- lua a.lua"),
+            ("hostler run lua a.lua", "hostler run lua a.lua"),
+            ("hostler run -e A=b.lua env", "hostler run -e A=b.lua env"),
+            ("hostler run --node x ./a.lua", "hostler workflow run --node x ./a.lua"),
+            ("hostler workflow run a.lua", "hostler workflow run a.lua"),
+            ("hostler agent run a.lua", "hostler agent run a.lua"),
+            ("hostler run", "hostler run"),
+        ] {
+            assert_eq!(told(line), expected);
+        }
+    }
+}

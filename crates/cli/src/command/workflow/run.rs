@@ -1,0 +1,236 @@
+//! Carrying workflows out in this process.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use hostler_flow::{FlowError, Journal, Observer, Past, Report, Setup, run as carry_out};
+use hostler_lua::body::Performer;
+use hostler_lua::{Bundle, FolderFiles, Given, define};
+use hostler_model::ExecutionId;
+use hostler_model::workflow::ExecutionOutcome;
+use serde::Serialize;
+use tokio::task::LocalSet;
+
+use super::super::{Cx, DONE};
+use super::progress::{Telling, chart};
+use super::{executions, given, graph, validate};
+use crate::args::{WorkflowResumeArgs, WorkflowRunArgs};
+use crate::exit;
+use crate::failure::{Failure, Outcome};
+use crate::output;
+
+/// An execution as a document.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Done {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    execution: Option<String>,
+    #[serde(flatten)]
+    report: Report,
+}
+
+pub async fn run(cx: &Cx, args: WorkflowRunArgs) -> Outcome {
+    let given = given::given(cx, &args.file.values, &args.file.set, args.file.strict)?;
+    let (name, text) = given::read(&cx.ui, &args.file.file)?;
+    if args.dry_run {
+        return dry_run(cx, &args, &name, &text, &given);
+    }
+    let performer = performer(cx, &args, &name, &text, &given)?;
+    let chosen: Vec<String> =
+        validate::chosen(performer.definition(), args.file.workflow.as_deref())?
+            .into_iter()
+            .map(|workflow| workflow.name.clone())
+            .collect();
+    if args.interactive && !cx.ui.may_ask() {
+        return Err(Failure::usage(
+            "nobody can be asked here",
+            "run it on a terminal, or without --interactive",
+        ));
+    }
+    let setup = Setup {
+        only: args.tasks,
+        is_here: args.here,
+        at_once: args.parallel.unwrap_or_else(at_once),
+        values: given.values.clone(),
+        now: given.now,
+        ..setup(cx)?
+    };
+    let mut done = Vec::new();
+    for workflow in chosen {
+        let journal = if args.no_journal { None } else { Some(new_journal(cx)?) };
+        let telling = Telling::new(cx, args.interactive, args.approve.clone());
+        let execution = journal.as_ref().map(id_of);
+        let journal = journal.map(|journal| (journal, None));
+        let report = execute(&performer, &workflow, setup.clone(), journal, telling).await?;
+        tell(cx, &report, execution.as_deref());
+        let is_well = report.status == ExecutionOutcome::Succeeded;
+        done.push(Done { execution, report });
+        if !is_well {
+            break;
+        }
+    }
+    finish(cx, &done)
+}
+
+pub async fn resume(cx: &Cx, args: WorkflowResumeArgs, repeat_failed: bool) -> Outcome {
+    let folder = executions::find(cx, &args.execution)?;
+    let (journal, past) = Journal::open(&folder).map_err(|error| refused(&error.into()))?;
+    if past.outcome == Some(ExecutionOutcome::Succeeded) {
+        cx.ui.say("it succeeded already; there is nothing left to do");
+        return Ok(DONE);
+    }
+    let given = Given {
+        values: past.values.clone(),
+        env: given::given(cx, &[], &[], false)?.env,
+        now: past.now,
+        ..Given::default()
+    };
+    let performer = Rc::new(
+        Performer::new(past.bundle.clone(), &given).map_err(|mistakes| given::wrong(&mistakes))?,
+    );
+    let setup = Setup {
+        only: past.only.clone(),
+        is_here: args.here,
+        at_once: at_once(),
+        repeat_uncertain: args.repeat_uncertain,
+        repeat_failed,
+        values: past.values.clone(),
+        now: past.now,
+        seed: past.seed,
+        ..setup(cx)?
+    };
+    let execution = Some(id_of(&journal));
+    let telling = Telling::new(cx, false, args.approve);
+    let workflow = past.workflow.clone();
+    let report =
+        execute(&performer, &workflow, setup, Some((journal, Some(past))), telling).await?;
+    tell(cx, &report, execution.as_deref());
+    finish(cx, &[Done { execution, report }])
+}
+
+/// Defines a file so that it can act; imports are those beside it.
+fn performer(
+    cx: &Cx,
+    args: &WorkflowRunArgs,
+    name: &str,
+    text: &str,
+    given: &Given,
+) -> Result<Rc<Performer>, Failure> {
+    let wrong = |mistakes| given::wrong(&mistakes);
+    let bundle = if text.contains("import") || text.contains("require") {
+        let files = Box::new(FolderFiles::beside(&args.file.file));
+        define(name, text, files, given).map_err(wrong)?.bundle
+    } else {
+        Bundle { name: name.to_owned(), text: text.to_owned(), files: BTreeMap::new() }
+    };
+    let performer = Performer::new(bundle, given).map_err(wrong)?;
+    for remark in &performer.definition().remarks {
+        cx.ui.warn(&remark.to_string());
+    }
+    Ok(Rc::new(performer))
+}
+
+fn dry_run(cx: &Cx, args: &WorkflowRunArgs, name: &str, text: &str, given: &Given) -> Outcome {
+    let found = validate::defined(name, &args.file.file, text, given)
+        .map_err(|mistakes| given::wrong(&mistakes))?;
+    for remark in &found.remarks {
+        cx.ui.warn(&remark.to_string());
+    }
+    let chosen = validate::chosen(&found, args.file.workflow.as_deref())?;
+    if let Some(format) = cx.ui.format().filter(|_| !cx.is_for_people()) {
+        output::document(&cx.ui, format, &chosen)?;
+        return Ok(DONE);
+    }
+    for workflow in chosen {
+        cx.ui.line(&graph::plan(workflow))?;
+    }
+    cx.ui.say("nothing was done");
+    Ok(DONE)
+}
+
+async fn execute(
+    performer: &Rc<Performer>,
+    workflow: &str,
+    setup: Setup,
+    journal: Option<(Journal, Option<Past>)>,
+    telling: Telling,
+) -> Result<Report, Failure> {
+    let observer: Rc<dyn Observer> = Rc::new(telling);
+    let stop = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    };
+    let work = carry_out(Rc::clone(performer), workflow, setup, journal, observer, stop);
+    LocalSet::new().run_until(work).await.map_err(|error| refused(&error))
+}
+
+fn setup(cx: &Cx) -> Result<Setup, Failure> {
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    Ok(Setup {
+        workdir: std::env::current_dir()?,
+        services: cx.environment.state_dir.join("workflows"),
+        environment: environment.collect(),
+        seed: cx.environment.clock.now().micros().unsigned_abs(),
+        ..Setup::default()
+    })
+}
+
+/// As many as keep the processors busy with what waits a little.
+fn at_once() -> u32 {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    u32::try_from(cores).unwrap_or(1).saturating_mul(2).max(4)
+}
+
+fn new_journal(cx: &Cx) -> Result<Journal, Failure> {
+    let folder = executions::folder(cx);
+    executions::tidy(&folder);
+    let id: ExecutionId = hostler_base::ids::Ids::system().fresh();
+    Journal::create(&folder.join(id.to_string())).map_err(|error| refused(&error.into()))
+}
+
+fn id_of(journal: &Journal) -> String {
+    journal.folder().file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn refused(error: &FlowError) -> Failure {
+    let code = match error {
+        FlowError::NoWorkflow { .. } | FlowError::NoStep { .. } => exit::Code::NotFound,
+        FlowError::Refused(_) => exit::Code::Usage,
+        FlowError::Journal(hostler_flow::JournalError::Busy) => exit::Code::Conflict,
+        FlowError::Journal(hostler_flow::JournalError::Unknown(_)) => exit::Code::NotFound,
+        FlowError::Journal(_) => exit::Code::Failure,
+    };
+    Failure::told(code, error.to_string(), "")
+}
+
+fn tell(cx: &Cx, report: &Report, execution: Option<&str>) {
+    cx.ui.say(&chart(report));
+    if report.status != ExecutionOutcome::Succeeded
+        && let Some(id) = execution
+    {
+        cx.ui.say(&format!(
+            "`hostler workflow retry {id}` does again what failed, and nothing that succeeded"
+        ));
+    }
+    if cx.is_for_people() && !report.outputs.is_null() {
+        cx.ui.say(&format!("outputs: {}", report.outputs));
+    }
+}
+
+fn finish(cx: &Cx, done: &[Done]) -> Outcome {
+    if let Some(format) = cx.ui.format().filter(|_| !cx.is_for_people()) {
+        match done {
+            [one] => output::document(&cx.ui, format, one)?,
+            several => output::document(&cx.ui, format, &several)?,
+        }
+    }
+    let last = done.last().map(|done| done.report.status);
+    Ok(match last {
+        None | Some(ExecutionOutcome::Succeeded) => DONE,
+        Some(ExecutionOutcome::Failed) => exit::Code::Unhealthy.number(),
+        Some(ExecutionOutcome::TimedOut) => exit::Code::TimedOut.number(),
+        Some(ExecutionOutcome::Cancelled) => exit::INTERRUPTED,
+    })
+}

@@ -1,0 +1,179 @@
+//! Files that steps leave for others.
+//!
+//! They are kept by their digest, so that a file that did not change is kept once, with a table of names beside them. A
+//! name is the path relative to the working directory of the step that left it; asked for by its last part alone it is
+//! found too.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use regex::Regex;
+
+/// The artifacts of one execution.
+pub(crate) struct Artifacts {
+    folder: PathBuf,
+}
+
+impl Artifacts {
+    pub fn new(execution: &Path) -> Artifacts {
+        Artifacts { folder: execution.join("artifacts") }
+    }
+
+    fn table(&self) -> BTreeMap<String, String> {
+        let text = fs::read(self.folder.join("names.json")).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    /// Keeps what matches the patterns below a directory; says what was kept. A pattern that matches nothing is an error.
+    pub fn keep(&self, workdir: &Path, patterns: &[String]) -> Result<Vec<String>, String> {
+        let mut kept = Vec::new();
+        let mut table = self.table();
+        fs::create_dir_all(&self.folder).map_err(|error| error.to_string())?;
+        for pattern in patterns {
+            let matcher = matcher(pattern);
+            let mut found = Vec::new();
+            walk(workdir, workdir, &mut |path| {
+                if matcher.is_match(path) {
+                    found.push(path.to_owned());
+                }
+            })
+            .map_err(|error| format!("{}: {error}", workdir.display()))?;
+            if found.is_empty() {
+                return Err(format!(
+                    "nothing in {} matches the artifact `{pattern}`",
+                    workdir.display()
+                ));
+            }
+            for name in found {
+                let bytes =
+                    fs::read(workdir.join(&name)).map_err(|error| format!("{name}: {error}"))?;
+                let digest = blake3::hash(&bytes).to_hex().to_string();
+                let place = self.folder.join(&digest);
+                if !place.exists() {
+                    let fresh = self.folder.join(format!("{digest}.new"));
+                    fs::copy(workdir.join(&name), &fresh)
+                        .and_then(|_| fs::rename(&fresh, &place))
+                        .map_err(|error| format!("{name}: {error}"))?;
+                }
+                table.insert(name.clone(), digest);
+                kept.push(name);
+            }
+        }
+        let text = serde_json::to_vec(&table).expect("names can be written");
+        fs::write(self.folder.join("names.json"), text).map_err(|error| error.to_string())?;
+        Ok(kept)
+    }
+
+    /// Puts an artifact into a directory.
+    pub fn place(&self, name: &str, workdir: &Path) -> Result<(), String> {
+        let table = self.table();
+        let last = |path: &str| path.rsplit('/').next().unwrap_or(path) == name;
+        let found = table.get_key_value(name).or_else(|| table.iter().find(|(path, _)| last(path)));
+        let Some((path, digest)) = found else {
+            let known: Vec<&str> = table.keys().map(String::as_str).collect();
+            let known = if known.is_empty() {
+                "none was left".to_owned()
+            } else {
+                format!("there are {}", known.join(", "))
+            };
+            return Err(format!("there is no artifact `{name}`; {known}"));
+        };
+        let inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+        if !inside {
+            return Err(format!("the artifact `{path}` leads out of the working directory"));
+        }
+        let target = workdir.join(if table.contains_key(name) { path } else { name });
+        if let Some(parent) = target.parent() {
+            fs::create_dir_all(parent).map_err(|error| error.to_string())?;
+        }
+        fs::copy(self.folder.join(digest), &target)
+            .map(drop)
+            .map_err(|error| format!("{name}: {error}"))
+    }
+}
+
+/// Calls for every file below a directory with its path relative to the first; links are not followed.
+fn walk(base: &Path, folder: &Path, found: &mut dyn FnMut(&str)) -> io::Result<()> {
+    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<io::Result<_>>()?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let kind = entry.file_type()?;
+        let path = entry.path();
+        if kind.is_dir() {
+            walk(base, &path, found)?;
+        } else if kind.is_file()
+            && let Ok(name) = path.strip_prefix(base)
+            && let Some(name) = name.to_str()
+        {
+            found(name);
+        }
+    }
+    Ok(())
+}
+
+/// `*` and `?` within a part of the path, `**` over several.
+fn matcher(pattern: &str) -> Regex {
+    let pattern = pattern.trim_start_matches("./");
+    let mut written = String::from("^");
+    let mut rest = pattern;
+    while let Some(c) = rest.chars().next() {
+        if let Some(after) = rest.strip_prefix("**/") {
+            written.push_str("(?:.*/)?");
+            rest = after;
+            continue;
+        }
+        match c {
+            '*' if rest.starts_with("**") => {
+                written.push_str(".*");
+                rest = &rest[2..];
+                continue;
+            }
+            '*' => written.push_str("[^/]*"),
+            '?' => written.push_str("[^/]"),
+            c => written.push_str(&regex::escape(&c.to_string())),
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    written.push('$');
+    Regex::new(&written).expect("everything else was escaped")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_shells() {
+        for (pattern, path, expected) in [
+            ("*.txt", "a.txt", true),
+            ("*.txt", "b/a.txt", false),
+            ("**/*.txt", "b/c/a.txt", true),
+            ("**/*.txt", "a.txt", true),
+            ("dist/**", "dist/a/b", true),
+            ("app.bin", "app.bin", true),
+            ("app.bin", "appXbin", false),
+            ("./a?c", "abc", true),
+        ] {
+            assert_eq!(matcher(pattern).is_match(path), expected, "{pattern} {path}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_placed_elsewhere() {
+        let base = tempfile::tempdir().unwrap();
+        let (one, two) = (base.path().join("one"), base.path().join("two"));
+        fs::create_dir_all(one.join("out")).unwrap();
+        fs::create_dir_all(&two).unwrap();
+        fs::write(one.join("out/app.bin"), b"bits").unwrap();
+        let artifacts = Artifacts::new(&base.path().join("execution"));
+        assert_eq!(artifacts.keep(&one, &["out/*".into()]).unwrap(), ["out/app.bin"]);
+        artifacts.place("app.bin", &two).unwrap();
+        assert_eq!(fs::read(two.join("app.bin")).unwrap(), b"bits");
+        artifacts.place("out/app.bin", &two).unwrap();
+        assert!(two.join("out/app.bin").exists());
+        assert!(artifacts.place("nope", &two).unwrap_err().contains("out/app.bin"));
+        assert!(artifacts.keep(&one, &["*.none".into()]).is_err());
+    }
+}

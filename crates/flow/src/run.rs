@@ -1,0 +1,199 @@
+//! An execution as those who want one see it: what it is given, who watches, why it cannot begin.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Duration;
+
+use hostler_engine::workflow::Options;
+use hostler_lua::body::Performer;
+use hostler_lua::modules::Stream;
+use hostler_model::suggest::nearest;
+use hostler_model::workflow::{OnFailure, SkipReason, Step, StepResult, Workflow};
+use serde_json::Value as Json;
+
+use crate::flow::Flow;
+use crate::journal::{Journal, JournalError, Past};
+use crate::report::Report;
+
+/// What an execution is given.
+#[derive(Clone, Debug, Default)]
+pub struct Setup {
+    /// Where it was started.
+    pub workdir: PathBuf,
+    pub environment: BTreeMap<String, String>,
+    pub secrets: BTreeMap<String, String>,
+    /// Where state, locks and events of workflows are kept.
+    pub services: PathBuf,
+    /// Only these steps and what they depend on; all when empty.
+    pub only: Vec<String>,
+    /// How many steps run at once where the workflow does not say it.
+    pub at_once: u32,
+    /// Steps that are to run on nodes run here.
+    pub is_here: bool,
+    /// Bodies say what they would do, and do nothing.
+    pub check: bool,
+    /// Of an execution that goes on: what was under way when its process died is done again.
+    pub repeat_uncertain: bool,
+    /// Of an execution that goes on: what failed, and what was skipped, is done again.
+    pub repeat_failed: bool,
+    /// What the file was defined with.
+    pub values: Json,
+    pub now: i64,
+    pub seed: u64,
+}
+
+/// Who watches, and is asked.
+pub trait Observer {
+    fn told(&self, told: &Told<'_>);
+    /// Whether a step may begin, where somebody wants to be asked.
+    fn asked(&self, _step: &Step) -> Answer {
+        Answer::Run
+    }
+    /// Whether a step that waits for people may go on; nothing says that nobody can be asked.
+    fn agrees(&self, _step: &Step) -> Option<bool> {
+        None
+    }
+}
+
+/// What somebody says to a step that wants to begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Run,
+    Skip,
+    Abort,
+}
+
+/// What happens.
+#[derive(Debug)]
+pub enum Told<'a> {
+    Began {
+        workflow: &'a Workflow,
+    },
+    Started {
+        step: usize,
+        attempt: u32,
+    },
+    /// Nothing for the step says that the workflow itself spoke.
+    Said {
+        step: Option<usize>,
+        stream: Stream,
+        text: &'a str,
+    },
+    Again {
+        step: usize,
+        attempt: u32,
+        wait: Duration,
+        message: &'a str,
+    },
+    Ended {
+        step: usize,
+        result: &'a StepResult,
+        time: Duration,
+    },
+    Skipped {
+        step: usize,
+        reason: SkipReason,
+    },
+    Undoing {
+        step: usize,
+    },
+    Undone {
+        step: usize,
+        result: &'a StepResult,
+    },
+    Warned {
+        text: &'a str,
+    },
+}
+
+/// Why an execution cannot begin or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum FlowError {
+    #[error("there is no workflow `{name}` in the file; {hint}")]
+    NoWorkflow { name: String, hint: String },
+    #[error("`{workflow}` has no task `{name}`; {hint}")]
+    NoStep { workflow: String, name: String, hint: String },
+    #[error("{0}")]
+    Refused(String),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+/// Carries out a workflow to its end. When `stop` is ready, it is cancelled; dropping the future kills what runs.
+pub async fn run(
+    performer: Rc<Performer>,
+    workflow: &str,
+    setup: Setup,
+    journal: Option<(Journal, Option<Past>)>,
+    observer: Rc<dyn Observer>,
+    stop: impl Future<Output = ()>,
+) -> Result<Report, FlowError> {
+    let definition = performer.definition();
+    let Some(found) = definition.workflows.iter().find(|known| known.name == workflow) else {
+        let known = definition.workflows.iter().map(|known| known.name.as_str());
+        let hint = match nearest(workflow, known.clone()) {
+            Some(meant) => format!("did you mean `{meant}`?"),
+            None => format!("there is {}", known.collect::<Vec<_>>().join(", ")),
+        };
+        return Err(FlowError::NoWorkflow { name: workflow.to_owned(), hint });
+    };
+    let found = found.clone();
+    refuse(&found, &setup)?;
+    let only = selection(&found, &setup.only)?;
+    let options = Options { only, at_once: Some(setup.at_once.max(1)), seed: setup.seed };
+    let (journal, past) = match journal {
+        Some((journal, past)) => (Some(journal), past),
+        None => (None, None),
+    };
+    let mut flow = Flow::new(performer, found, setup, journal, observer);
+    let (course, actions) = flow.begin(options, past).await?;
+    flow.go(course, actions, stop).await
+}
+
+/// What cannot be done here is said before anything is.
+fn refuse(workflow: &Workflow, setup: &Setup) -> Result<(), FlowError> {
+    let config = &workflow.config;
+    let asked = [
+        ("require_lock", config.require_lock),
+        ("create_snapshot", config.create_snapshot),
+        ("validate_before", config.validate_before),
+        ("detect_drift", config.detect_drift),
+        ("on_failure = \"rollback\"", config.on_failure == OnFailure::Rollback),
+    ];
+    if let Some((name, _)) = asked.into_iter().find(|(_, is_asked)| *is_asked) {
+        return Err(FlowError::Refused(format!(
+            "`{name}` of `{}` needs stacks, which this version does not have yet; take it out of `config` to run it",
+            workflow.name
+        )));
+    }
+    for step in &workflow.steps {
+        let Some(delegation) = step.delegate.as_ref().or(workflow.delegate.as_ref()) else {
+            continue;
+        };
+        if !setup.is_here && !delegation.fallback {
+            return Err(FlowError::Refused(format!(
+                "`{}` ({}) is to run on another node, and there is no server here; say --here to run it on this machine, or `fallback = \"local\"` where it is delegated",
+                step.name, step.place
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn selection(workflow: &Workflow, names: &[String]) -> Result<Option<BTreeSet<usize>>, FlowError> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let found = names.iter().map(|name| {
+        workflow.position(name).ok_or_else(|| {
+            let known = workflow.steps.iter().map(|step| step.name.as_str());
+            let hint = match nearest(name, known.clone()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => format!("there is {}", known.collect::<Vec<_>>().join(", ")),
+            };
+            FlowError::NoStep { workflow: workflow.name.clone(), name: name.clone(), hint }
+        })
+    });
+    found.collect::<Result<BTreeSet<usize>, _>>().map(Some)
+}

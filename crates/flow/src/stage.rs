@@ -1,0 +1,85 @@
+//! What a step is given: its directory, its environment, and whom it talks to.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use hostler_lua::body::services;
+use hostler_lua::modules::{Acting, Sink, Stream};
+use hostler_model::workflow::{Step, Workflow};
+
+use crate::run::{Observer, Setup, Told};
+
+/// Words of a step, told to whoever watches.
+struct Voice {
+    step: Option<usize>,
+    observer: Rc<dyn Observer>,
+}
+
+impl Sink for Voice {
+    fn say(&self, stream: Stream, text: &str) {
+        self.observer.told(&Told::Said { step: self.step, stream, text });
+    }
+}
+
+/// What a step sees as its environment.
+pub(crate) fn environment(
+    workflow: &Workflow,
+    step: Option<&Step>,
+    setup: &Setup,
+) -> BTreeMap<String, String> {
+    let mut environment: BTreeMap<String, String> = setup.environment.clone();
+    environment.extend(workflow.config.env.clone());
+    environment.insert("HOSTLER_WORKFLOW".to_owned(), workflow.name.clone());
+    if let Some(step) = step {
+        environment.extend(step.env.clone());
+        environment.insert("HOSTLER_STEP".to_owned(), step.name.clone());
+    }
+    environment
+}
+
+/// Where a step works: what it says, what the workflow says, or where the execution was started.
+pub(crate) fn workdir(workflow: &Workflow, step: Option<&Step>, setup: &Setup) -> PathBuf {
+    let said = step.and_then(|step| step.workdir.as_ref()).or(workflow.config.workdir.as_ref());
+    let home = setup.environment.get("HOME");
+    match (said, said.and_then(|path| path.strip_prefix("~/")).zip(home)) {
+        (_, Some((rest, home))) => Path::new(home).join(rest),
+        (Some(path), None) => setup.workdir.join(path),
+        (None, None) => setup.workdir.clone(),
+    }
+}
+
+/// The same, which is there.
+pub(crate) fn made_workdir(
+    workflow: &Workflow,
+    step: Option<&Step>,
+    setup: &Setup,
+) -> Result<PathBuf, String> {
+    let workdir = workdir(workflow, step, setup);
+    if workdir != setup.workdir {
+        std::fs::create_dir_all(&workdir).map_err(|error| {
+            format!("the working directory {} cannot be made: {error}", workdir.display())
+        })?;
+    }
+    Ok(workdir)
+}
+
+/// Everything that a try of a step, or a handler of the workflow, is done with.
+pub(crate) fn acting(
+    workflow: &Workflow,
+    step: Option<(usize, &Step)>,
+    setup: &Setup,
+    observer: &Rc<dyn Observer>,
+) -> Result<Rc<Acting>, String> {
+    let workdir = made_workdir(workflow, step.map(|(_, step)| step), setup)?;
+    Ok(Rc::new(Acting {
+        workdir,
+        environment: environment(workflow, step.map(|(_, step)| step), setup),
+        secrets: setup.secrets.clone(),
+        sink: Rc::new(Voice { step: step.map(|(i, _)| i), observer: Rc::clone(observer) }),
+        check: setup.check,
+        exported: RefCell::default(),
+        services: Rc::new(services(&setup.services, workflow.stack.as_deref())),
+    }))
+}

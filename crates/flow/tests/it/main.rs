@@ -1,0 +1,6 @@
+//! Executions in one process.
+#![expect(clippy::unwrap_used, reason = "the whole crate is tests")]
+
+mod executions;
+mod resume;
+mod world;

@@ -1,0 +1,57 @@
+//! Steps that are a line for the shell or a program: carried out without the interpreter.
+
+use std::rc::Rc;
+
+use hostler_model::workflow::{Act, Step, StepEnd, StepResult};
+use serde_json::json;
+
+use crate::modules::{Acting, Ended, Order};
+
+/// Runs the command of a step, and says how it ended. What it prints is said as it comes.
+pub async fn carry_out(step: &Step, on: &Rc<Acting>) -> StepResult {
+    let order = match &step.act {
+        Act::Command(text) => Order::shell(shell(step), text),
+        Act::Program(words) => {
+            Order { program: words.iter().map(Into::into).collect(), ..Order::default() }
+        }
+        _ => return StepResult::new(StepEnd::Succeeded, ""),
+    };
+    ended(order, on).await
+}
+
+/// The same for another line of the step.
+pub(super) async fn line(step: &Step, text: &str, on: &Rc<Acting>) -> StepResult {
+    ended(Order::shell(shell(step), text), on).await
+}
+
+/// Runs a line without a word about what it prints.
+pub(super) async fn quiet(step: &Step, text: &str, on: &Rc<Acting>) -> std::io::Result<Ended> {
+    let mut order = Order::shell(shell(step), text);
+    order.prepare(on);
+    order.run().await
+}
+
+fn shell(step: &Step) -> &str {
+    step.shell.as_deref().unwrap_or("/bin/sh")
+}
+
+async fn ended(mut order: Order, on: &Rc<Acting>) -> StepResult {
+    order.prepare(on);
+    order.echo = Some(Rc::clone(&on.sink));
+    match order.run().await {
+        Err(error) => StepResult::new(StepEnd::Failed, format!("it could not be started: {error}")),
+        Ok(ended) => {
+            let output = json!({
+                "stdout": String::from_utf8_lossy(&ended.stdout),
+                "stderr": String::from_utf8_lossy(&ended.stderr),
+                "exit_code": ended.code(),
+            });
+            if ended.is_success() {
+                StepResult { output, ..StepResult::new(StepEnd::Succeeded, "") }
+            } else {
+                let message = format!("exit code {}", ended.code());
+                StepResult { output, ..StepResult::new(StepEnd::Failed, message) }
+            }
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! Defining: from the text of a file to the workflows in it.
+//!
+//! The file is run from its top in an interpreter that can do nothing but compute. What it says about workflows is
+//! collected as plain tables by the builders (builder.luau, which speaks every dialect) and read from there
+//! (`read`). A file that defines no workflow is one itself: if it has a function `on_event` or tasks of its own they
+//! are its steps, and otherwise the whole of it is its only one.
+
+mod amounts;
+mod delegation;
+mod globals;
+mod read;
+mod words;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use hostler_model::workflow::{Act, Place, Step, Workflow};
+use mlua::{Lua, Table, Value};
+use serde_json::Value as Json;
+
+use crate::diagnose::{Mistake, Mistakes, from_error};
+use crate::limits::Limits;
+use crate::modules;
+use crate::source::{Bundle, Files, Library};
+use crate::stage::Scene;
+use crate::value::to_json;
+use crate::vm::{self, Deadline};
+
+/// The step that is a whole file.
+pub(crate) const SCRIPT: &str = "main";
+/// The step that is a handler of events.
+pub(crate) const ON_EVENT: &str = "on_event";
+
+/// What a definition may know.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// What the file sees as `values`.
+    pub values: Json,
+    /// What `os.getenv` answers while it is defined.
+    pub env: BTreeMap<String, String>,
+    /// What the clock shows while it is defined, in seconds since 1970.
+    pub now: i64,
+    /// What is only warned of otherwise is a mistake.
+    pub strict: bool,
+    pub limits: Option<Limits>,
+}
+
+/// Something worth telling that does not stop anybody.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Remark {
+    pub place: Place,
+    pub detail: String,
+}
+
+impl std::fmt::Display for Remark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.place, self.detail)
+    }
+}
+
+/// What a file defines.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// In the order of the file; at least one.
+    pub workflows: Vec<Workflow>,
+    pub remarks: Vec<Remark>,
+    /// The text, and that of what it imports: all that is needed to define it again.
+    pub bundle: Bundle,
+    /// What the file says about `outputs` at its end.
+    pub outputs: Json,
+}
+
+/// Runs the definition in a file.
+pub fn define(
+    name: &str,
+    text: &str,
+    files: Box<dyn Files>,
+    given: &Given,
+) -> Result<Definition, Mistakes> {
+    Live::new(name, text, files, given).map(|live| live.definition)
+}
+
+/// A definition whose interpreter is still there, with its functions.
+pub(crate) struct Live {
+    pub lua: Lua,
+    pub deadline: Deadline,
+    pub scene: Rc<Scene>,
+    pub definition: Definition,
+    /// The tables of the steps, by workflow and step.
+    pub steps: BTreeMap<(String, String), Table>,
+    /// The tables of the workflows.
+    pub workflows: BTreeMap<String, Table>,
+}
+
+/// What reading the tables finds.
+#[derive(Default)]
+pub(crate) struct Notes {
+    pub mistakes: Vec<Mistake>,
+    pub remarks: Vec<Remark>,
+}
+
+impl Live {
+    pub fn new(
+        name: &str,
+        text: &str,
+        files: Box<dyn Files>,
+        given: &Given,
+    ) -> Result<Live, Mistakes> {
+        let library = Rc::new(Library::new(files));
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let limits = given.limits.unwrap_or(Limits::DEFINITION);
+        let mut scene = None;
+        let mut collected = None;
+        let made = vm::new(limits, |lua| {
+            scene = Some(Scene::install(lua)?);
+            modules::install(lua, text)?;
+            collected = Some(globals::install(lua, name, Rc::clone(&library), given)?);
+            Ok(())
+        });
+        let failed = |error: &mlua::Error| {
+            let mistake = from_error(error, name);
+            let source = if mistake.place.file == name {
+                Some(text.to_owned())
+            } else {
+                library.text(&mistake.place.file)
+            };
+            Mistakes(vec![source.map_or(mistake.clone(), |source| mistake.with_text(&source))])
+        };
+        let (lua, deadline) = made.map_err(|error| failed(&error))?;
+        let scene = scene.expect("it was installed");
+        let collected = collected.expect("it was installed");
+        collected.hand_over();
+        let main = globals::load(&lua, name, text).map_err(|error| failed(&error))?;
+        let mut notes = Notes::default();
+        let ran = main.call::<Value>(());
+        deadline.set(None);
+        let returned = match ran {
+            Ok(value) => value,
+            Err(error) if is_script(text, &scene) && !is_too_large(&error) => {
+                let _it_will_be_told_when_it_runs = error;
+                Value::Nil
+            }
+            Err(error) => return Err(failed(&error)),
+        };
+        let mut live = Live {
+            definition: Definition {
+                workflows: Vec::new(),
+                remarks: Vec::new(),
+                bundle: Bundle {
+                    name: name.to_owned(),
+                    text: text.to_owned(),
+                    files: library.used(),
+                },
+                outputs: Json::Null,
+            },
+            lua,
+            deadline,
+            scene,
+            steps: BTreeMap::new(),
+            workflows: BTreeMap::new(),
+        };
+        live.collect(&collected, &returned, &mut notes).map_err(|error| failed(&error))?;
+        live.finish(notes, given.strict)
+    }
+
+    /// Reads everything that the file said about workflows.
+    fn collect(
+        &mut self,
+        collected: &globals::Collected,
+        returned: &Value,
+        notes: &mut Notes,
+    ) -> mlua::Result<()> {
+        notes.remarks.append(&mut collected.remarks.borrow_mut());
+        let mut reader = read::Reader::new(&self.lua, &collected.fields_of, notes);
+        let mut found = Vec::new();
+        for raw in collected.registered.sequence_values::<Table>() {
+            found.push(reader.workflow(&raw?)?);
+        }
+        let only = found.len() == 1;
+        for (at, raw) in collected.registered.sequence_values::<Table>().enumerate() {
+            if found[at].0.steps.is_empty() {
+                found[at] = reader.adopting(&raw?, &collected.drafted, only)?;
+            }
+        }
+        let globals = self.lua.globals();
+        if let Value::Table(groups) = globals.get("TaskDefinitions")? {
+            found.extend(reader.legacy(&groups)?);
+        }
+        if found.is_empty() {
+            found.push(self.implied(&mut reader, collected, returned)?);
+        }
+        let stack: Option<String> = collected.stack.borrow().clone();
+        for (mut workflow, raw, steps) in found {
+            workflow.stack = workflow.stack.or_else(|| stack.clone());
+            for (step, raw) in workflow.steps.iter().zip(steps) {
+                self.steps.insert((workflow.name.clone(), step.name.clone()), raw);
+            }
+            self.workflows.insert(workflow.name.clone(), raw);
+            self.definition.workflows.push(workflow);
+        }
+        self.definition.outputs = to_json(&globals.get::<Value>("outputs")?);
+        Ok(())
+    }
+
+    /// The workflow that a file is which defines none.
+    fn implied(
+        &self,
+        reader: &mut read::Reader<'_>,
+        collected: &globals::Collected,
+        returned: &Value,
+    ) -> mlua::Result<read::Found> {
+        let name = stem(&self.definition.bundle.name);
+        let raw = self.lua.create_table()?;
+        raw.set("name", name)?;
+        if collected.drafted.raw_len() > 0 {
+            raw.set("tasks", &collected.drafted)?;
+            reader.notes.remarks.push(Remark {
+                place: Place { file: self.definition.bundle.name.clone(), line: 1 },
+                detail: format!(
+                    "its tasks are in no workflow; they are taken as those of `{name}`. Say it: workflow.define(\"{name}\"):tasks({{...}})"
+                ),
+            });
+            return reader.workflow(&raw);
+        }
+        let step_raw = self.lua.create_table()?;
+        let handler = match self.lua.globals().get::<Value>(ON_EVENT)? {
+            Value::Function(handler) => Some(handler),
+            _ => match returned {
+                Value::Table(table) => match table.get::<Value>("execute")? {
+                    Value::Function(handler) => Some(handler),
+                    _ => None,
+                },
+                _ => None,
+            },
+        };
+        let act = if handler.is_some() { Act::Function } else { Act::Script };
+        let step_name = if handler.is_some() { ON_EVENT } else { SCRIPT };
+        step_raw.set("name", step_name)?;
+        step_raw.set("command", handler)?;
+        let step = Step {
+            name: step_name.to_owned(),
+            act,
+            place: Place { file: self.definition.bundle.name.clone(), line: 1 },
+            ..Step::default()
+        };
+        let workflow = Workflow { name: name.to_owned(), steps: vec![step], ..Workflow::default() };
+        Ok((workflow, raw, vec![step_raw]))
+    }
+
+    /// Judges the graphs, and tells what was only noticed.
+    fn finish(mut self, mut notes: Notes, strict: bool) -> Result<Live, Mistakes> {
+        let is_script = self
+            .definition
+            .workflows
+            .iter()
+            .any(|workflow| workflow.steps.iter().any(|step| step.act == Act::Script));
+        if !is_script {
+            for (what, place) in self.scene.deferred.borrow().iter() {
+                notes.remarks.push(Remark {
+                    place: place.clone(),
+                    detail: format!(
+                        "`{what}` does nothing while a workflow is defined; call it in the body of a task"
+                    ),
+                });
+            }
+        }
+        for workflow in &self.definition.workflows {
+            for problem in workflow.problems() {
+                notes.mistakes.push(Mistake::at(problem.place, problem.detail));
+            }
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for workflow in &self.definition.workflows {
+            if names.contains(&workflow.name.as_str()) {
+                notes.mistakes.push(Mistake::at(
+                    workflow.place.clone(),
+                    format!(
+                        "two workflows are called `{}`; give one of them another name",
+                        workflow.name
+                    ),
+                ));
+            }
+            names.push(&workflow.name);
+        }
+        if strict {
+            notes.mistakes.extend(
+                notes.remarks.drain(..).map(|remark| Mistake::at(remark.place, remark.detail)),
+            );
+        }
+        if !notes.mistakes.is_empty() {
+            notes.mistakes.sort();
+            notes.mistakes.dedup();
+            return Err(Mistakes(notes.mistakes));
+        }
+        notes.remarks.sort();
+        notes.remarks.dedup();
+        self.definition.remarks = notes.remarks;
+        Ok(self)
+    }
+}
+
+/// Whether a file that failed is one that acts instead of defining.
+fn is_script(text: &str, scene: &Scene) -> bool {
+    let defines = ["workflow", "TaskDefinitions", "task("].iter().any(|word| text.contains(word));
+    !defines && !scene.deferred.borrow().is_empty()
+}
+
+fn is_too_large(error: &mlua::Error) -> bool {
+    matches!(error, mlua::Error::MemoryError(_))
+}
+
+/// The name of a file without its directories and its ending.
+fn stem(name: &str) -> &str {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    file.rsplit_once('.').map_or(file, |(stem, _)| stem)
+}
+
+pub(crate) use amounts::span as span_of;
+pub(crate) use globals::load;
+pub(crate) use read::handler_field;

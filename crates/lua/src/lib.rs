@@ -1,0 +1,29 @@
+//! The workflow language: Lua files that define graphs of tasks, and the bodies of those tasks.
+//!
+//! A file is run twice. First it is *defined* ([`define`]): in a sandbox, with no way to touch anything, bounded
+//! in memory and time; what comes out is a [`Definition`]: plain data, or every mistake at its place. Later, where a
+//! step runs, the same source is defined once more and the one function that the step is about is called
+//! ([`body`]), now with modules that act.
+//!
+//! The dialect is Luau (of the Lua 5.1 family), and what files written for Sloth Runner expect beyond it is given
+//! by our own modules ([`modules`]). Nothing outside this crate knows the interpreter.
+//!
+//! Reading order: `vm` (limits), `stage` (what may be done when), `value` (to JSON and back), `define`, `modules`,
+//! `body`.
+
+mod limits;
+mod source;
+mod stage;
+mod value;
+mod vm;
+
+mod define;
+mod diagnose;
+
+pub mod body;
+pub mod modules;
+
+pub use define::{Definition, Given, Remark, define};
+pub use diagnose::{Mistake, Mistakes};
+pub use limits::Limits;
+pub use source::{Bundle, Files, FolderFiles, NoFiles};

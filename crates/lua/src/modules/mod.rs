@@ -1,0 +1,211 @@
+//! The modules that files use: what each function is, and that it is there.
+//!
+//! A module is a table of functions with a description of each ([`Module`]); the reference is made of the
+//! descriptions, and their examples are run as tests. A function is either *pure* (it computes, and works at any time)
+//! or it *acts*: it does something to the world, and while a file is defined it does nothing (see `stage`). What acts
+//! knows on whose behalf: [`acting`] is the step that runs, with its directory, its environment and where its
+//! words go.
+
+mod acting;
+mod process;
+
+mod coordination;
+mod exec;
+mod log;
+mod system;
+mod tools;
+mod util;
+
+pub use acting::{Acting, Sink, Stream};
+pub(crate) use acting::{acting, tasks, with};
+pub(crate) use coordination::parallel;
+pub use coordination::services;
+pub(crate) use process::{Ended, Order};
+pub(crate) use util::Exit;
+
+use std::future::Future;
+use std::rc::Rc;
+
+use mlua::{FromLuaMulti, IntoLuaMulti, Lua, MultiValue, Result, Table, Value};
+
+use crate::stage::{Scene, Stage};
+
+/// A module as it is described.
+pub struct Module {
+    pub name: &'static str,
+    /// What it is for, in a sentence or two.
+    pub about: &'static str,
+    pub functions: &'static [Described],
+    pub(crate) install: fn(&mut Installer<'_>) -> Result<()>,
+}
+
+/// A function as it is described.
+pub struct Described {
+    pub name: &'static str,
+    /// Arguments and results: `(path[, mode]) -> boolean | nil, error`.
+    pub signature: &'static str,
+    pub about: &'static str,
+    /// Lua that shows it, and that is run as a test in an empty directory when it is not empty.
+    pub example: &'static str,
+}
+
+/// Every module, by group.
+const GROUPS: [&[&Module]; 5] = [
+    &[&exec::MODULE, &log::MODULE],
+    util::MODULES,
+    coordination::MODULES,
+    system::MODULES,
+    tools::MODULES,
+];
+
+/// Every module.
+pub fn all() -> impl Iterator<Item = &'static Module> {
+    GROUPS.into_iter().flatten().copied()
+}
+
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    all().map(|module| module.name)
+}
+
+pub(crate) fn is_known(name: &str) -> bool {
+    names().any(|known| known == name)
+}
+
+/// Makes the modules that a text mentions.
+pub(crate) fn install(lua: &Lua, text: &str) -> Result<()> {
+    for module in all() {
+        if text.contains(module.name) {
+            let table = make(lua, module)?;
+            lua.globals().set(module.name, table)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes a module that was not mentioned, for files that ask for it by a computed name.
+pub(crate) fn load(lua: &Lua, name: &str) -> Result<Value> {
+    match all().find(|module| module.name == name) {
+        Some(module) => Ok(Value::Table(make(lua, module)?)),
+        None => Ok(Value::Nil),
+    }
+}
+
+fn make(lua: &Lua, module: &Module) -> Result<Table> {
+    let table = match lua.globals().get::<Value>(module.name)? {
+        Value::Table(standard) => standard,
+        _ => lua.create_table()?,
+    };
+    (module.install)(&mut Installer { lua, table: table.clone(), module: module.name })?;
+    Ok(table)
+}
+
+/// Puts the functions of a module into its table.
+pub(crate) struct Installer<'a> {
+    pub lua: &'a Lua,
+    pub table: Table,
+    module: &'static str,
+}
+
+impl Installer<'_> {
+    /// A function that only computes.
+    pub fn pure<A, R>(
+        &mut self,
+        name: &str,
+        f: impl Fn(&Lua, A) -> Result<R> + 'static,
+    ) -> Result<()>
+    where
+        A: FromLuaMulti,
+        R: IntoLuaMulti,
+    {
+        let what = format!("{}.{name}", self.module);
+        let function = self.lua.create_function(move |lua, args: MultiValue| {
+            f(lua, taken(&what, args, lua)?)?.into_lua_multi(lua)
+        })?;
+        self.table.raw_set(name, function)
+    }
+
+    /// A function that acts, and is done at once.
+    pub fn act<A, R>(
+        &mut self,
+        name: &str,
+        f: impl Fn(&Lua, A) -> Result<R> + 'static,
+    ) -> Result<()>
+    where
+        A: FromLuaMulti,
+        R: IntoLuaMulti,
+    {
+        let what = format!("{}.{name}", self.module);
+        let function = self.lua.create_function(move |lua, args: MultiValue| {
+            if let Some(unknown) = Scene::of(lua).deferral(lua, &what) {
+                return unknown.into_lua_multi(lua);
+            }
+            f(lua, taken(&what, args, lua)?)?.into_lua_multi(lua)
+        })?;
+        self.table.raw_set(name, function)
+    }
+
+    /// The same for what is not worth a word when it does nothing.
+    pub fn act_quietly<A, R>(
+        &mut self,
+        name: &str,
+        f: impl Fn(&Lua, A) -> Result<R> + 'static,
+    ) -> Result<()>
+    where
+        A: FromLuaMulti,
+        R: IntoLuaMulti,
+    {
+        let what = format!("{}.{name}", self.module);
+        let function = self.lua.create_function(move |lua, args: MultiValue| {
+            if Scene::of(lua).stage.get() == Stage::Defining {
+                return Ok(MultiValue::new());
+            }
+            f(lua, taken(&what, args, lua)?)?.into_lua_multi(lua)
+        })?;
+        self.table.raw_set(name, function)
+    }
+
+    /// A function that acts, and takes a while in which others go on.
+    pub fn act_async<A, F, R>(
+        &mut self,
+        name: &str,
+        f: impl Fn(Lua, A) -> F + Clone + 'static,
+    ) -> Result<()>
+    where
+        A: FromLuaMulti,
+        F: Future<Output = Result<R>> + 'static,
+        R: IntoLuaMulti,
+    {
+        let what: Rc<str> = format!("{}.{name}", self.module).into();
+        let waiting = {
+            let what = Rc::clone(&what);
+            self.lua.create_async_function(move |lua, args: MultiValue| {
+                let (f, what) = (f.clone(), Rc::clone(&what));
+                async move {
+                    let args = taken(&what, args, &lua)?;
+                    f(lua.clone(), args).await?.into_lua_multi(&lua)
+                }
+            })?
+        };
+        // While a file is defined nobody can wait: the answer is there before anything is asked.
+        let deferred = self
+            .lua
+            .create_function(move |lua, _: MultiValue| Ok(Scene::of(lua).deferral(lua, &what)))?;
+        let chosen: mlua::Function = self
+            .lua
+            .load("local deferred, waiting = ... return function(...) local unknown = deferred() if unknown ~= nil then return unknown end return waiting(...) end")
+            .set_name("=[act]")
+            .call((deferred, waiting))?;
+        self.table.raw_set(name, chosen)
+    }
+}
+
+/// What a function is called with; what does not fit is told with its name.
+fn taken<A: FromLuaMulti>(what: &str, args: MultiValue, lua: &Lua) -> Result<A> {
+    A::from_lua_args(args, 1, Some(what), lua)
+}
+
+/// Lets a result be used as the text in one of its fields, as many files do.
+pub(crate) fn as_text(lua: &Lua, table: &Table, field: &str) -> Result<()> {
+    let meta: Table = lua.load(include_str!("as_text.luau")).set_name("=[text]").call(field)?;
+    table.set_metatable(Some(meta))
+}

@@ -1,0 +1,3997 @@
+---@meta
+-- What workflows of Hostler can use, for LuaLS and EmmyLua. Generated from crates/lua by `cargo xtask gen`.
+
+---@class hostler.Task
+---@field description fun(self, text: string): hostler.Task
+---@field command fun(self, command: string|string[]|fun(this, params: table, deps: table): any): hostler.Task
+---@field run fun(self, command: any): hostler.Task
+---@field workdir fun(self, path: string): hostler.Task
+---@field user fun(self, name: string): hostler.Task
+---@field shell fun(self, shell: string): hostler.Task
+---@field timeout fun(self, time: string|number): hostler.Task
+---@field delegate_to fun(self, where: string|table|function, options?: table): hostler.Task
+---@field depends_on fun(self, ...: string|hostler.Task|table): hostler.Task
+---@field next_if_fail fun(self, ...: string|table): hostler.Task
+---@field retries fun(self, count: integer, strategy?: "fixed"|"linear"|"exponential", delay?: string|number): hostler.Task
+---@field max_retry_delay fun(self, time: string|number): hostler.Task
+---@field retry_jitter fun(self, percent: integer): hostler.Task
+---@field async fun(self, value?: boolean): hostler.Task
+---@field artifacts fun(self, patterns: string|string[]): hostler.Task
+---@field consumes fun(self, names: string|string[]): hostler.Task
+---@field run_if fun(self, condition: string|function|boolean): hostler.Task
+---@field condition fun(self, condition: string|function|boolean): hostler.Task
+---@field abort_if fun(self, condition: string|function|boolean): hostler.Task
+---@field pre_hook fun(self, hook: function): hostler.Task
+---@field post_hook fun(self, hook: function): hostler.Task
+---@field on_success fun(self, handler: fun(this, params: table, output: table)): hostler.Task
+---@field on_failure fun(self, handler: fun(this, params: table, err: table)): hostler.Task
+---@field on_fail fun(self, handler: fun(this, params: table, err: table)): hostler.Task
+---@field on_timeout fun(self, handler: function): hostler.Task
+---@field on_retry fun(self, handler: function): hostler.Task
+---@field on_skip fun(self, handler: function): hostler.Task
+---@field env fun(self, variables: table|string, value?: string): hostler.Task
+---@field params fun(self, params: table): hostler.Task
+---@field tags fun(self, tags: string[]): hostler.Task
+---@field health_check fun(self, check: string|function): hostler.Task
+---@field compensate fun(self, undo: string|function): hostler.Task
+---@field continue_on_error fun(self, value: boolean): hostler.Task
+---@field uses fun(self, task: hostler.Task|table): hostler.Task
+---@field build fun(self): hostler.Task
+
+---@class hostler.Workflow
+---@field description fun(self, text: string): hostler.Workflow
+---@field version fun(self, text: string): hostler.Workflow
+---@field tasks fun(self, tasks: table): hostler.Workflow
+---@field config fun(self, config: table): hostler.Workflow
+---@field on_start fun(self, handler: function): hostler.Workflow
+---@field on_complete fun(self, handler: fun(success: boolean, results: table)): hostler.Workflow
+---@field on_task_start fun(self, handler: fun(name: string)): hostler.Workflow
+---@field on_task_complete fun(self, handler: fun(name: string, success: boolean)): hostler.Workflow
+---@field on_success fun(self, handler: fun(results: table)): hostler.Workflow
+---@field on_failure fun(self, handler: fun(results: table)): hostler.Workflow
+---@field delegate_to fun(self, where: any): hostler.Workflow
+---@field metadata fun(self, metadata: table): hostler.Workflow
+---@field build fun(self): hostler.Workflow
+
+---@param name string
+---@return hostler.Task
+function task(name) end
+
+---@class hostler.workflow
+---@field define fun(name: string, body?: table): hostler.Workflow
+---@field parallel fun(...): table
+---@field sequence fun(...): table
+---@field conditional fun(condition: any, ...): table
+---@field saga fun(name: string, steps: table): table
+---@field approval fun(name: string, options?: table): hostler.Task
+workflow = {}
+
+---@param tasks table
+---@return table
+function parallel(tasks) end
+
+---@param tasks table
+---@return table
+function chain(tasks) end
+
+---@param condition any
+---@return any
+function when(condition, ...) end
+
+---@param path string
+---@return any
+function import(path) end
+
+---@type table<string, any>
+values = {}
+
+---@type table<string, string>
+secrets = {}
+
+---A language model behind an OpenAI-compatible endpoint (HOSTLER_AI_URL, HOSTLER_AI_KEY, HOSTLER_AI_MODEL in the environment of the step), and a history of runs in `~/.hostler/ai`. Functions with a result give it twice, so that both `local ok, r =` and `local r =` work.
+---@class hostler.ai
+ai = {}
+
+---Asks the model, and gives its answer.
+---`ai.ask(prompt[, { system, model, temperature, max_tokens, timeout }]) -> text | nil, error`
+---@param prompt any
+---@param options? any
+---@return any # text | nil, error
+function ai.ask(prompt, options) end
+
+---The same as `ai.ask`.
+---`ai.complete(prompt[, options]) -> text | nil, error`
+---@param prompt any
+---@param options? any
+---@return any # text | nil, error
+function ai.complete(prompt, options) end
+
+---Continues a conversation of `{ role, content }`.
+---`ai.chat(messages[, options]) -> text | nil, error`
+---@param messages any
+---@param options? any
+---@return any # text | nil, error
+function ai.chat(messages, options) end
+
+---Asks the model for a better command: `original_command`, `optimized_command`, `confidence_score`, `expected_speedup`, `rationale`, `optimizations`, `resource_savings`.
+---`ai.optimize_command(command[, { context }]) -> result, result | nil, error`
+---@param command any
+---@param options? any
+---@return any # result, result | nil, error
+function ai.optimize_command(command, options) end
+
+---Asks the model how likely a run fails, given its history: `failure_probability`, `confidence`, `risk_factors`, `recommendations`.
+---`ai.predict_failure(task, command) -> result, result | nil, error`
+---@param task any
+---@param command any
+---@return any # result, result | nil, error
+function ai.predict_failure(task, command) end
+
+---Asks the model what the history says: `insights`, each with `title`, `detail` and `severity`.
+---`ai.generate_insights([{ scope }]) -> result, result | nil, error`
+---@param options? any
+---@return any # result, result | nil, error
+function ai.generate_insights(options) end
+
+---Adds a run to the history.
+---`ai.record_execution{ task_name, command, success, execution_time, error_message, parameters } -> boolean, error`
+---@param options any
+---@return any # boolean, error
+function ai.record_execution(options) end
+
+---Runs of a command, the newest first.
+---`ai.get_task_history(command[, limit]) -> list, list`
+---@param command any
+---@param limit? any
+---@return any # list, list
+function ai.get_task_history(command, limit) end
+
+---Counts of the runs of a command: `total_executions`, `successful`, `failed`, `success_rate`, `average_time`, `min_time`, `max_time`, `last_execution`.
+---`ai.get_task_stats(command) -> result, result`
+---@param command any
+---@return any # result, result
+function ai.get_task_stats(command) end
+
+---Commands of the history that have words in common, the most alike first: `command`, `similarity`, `total_executions`, `success_rate`.
+---`ai.find_similar_tasks(command[, limit]) -> list, list`
+---@param command any
+---@param limit? any
+---@return any # list, list
+function ai.find_similar_tasks(command, limit) end
+
+---How long runs of a command take: the counts, `p95_time`, `deviation`, and `trend` (`faster`, `slower`, `steady`, `unknown`) of the newer half against the older.
+---`ai.analyze_performance(command) -> result, result`
+---@param command any
+---@return any # result, result
+function ai.analyze_performance(command) end
+
+---Keeps settings beside the history. `enabled = false` keeps the model from being asked.
+---`ai.configure{ enabled, learning_mode, optimization_level, failure_prediction, auto_optimize, model } -> boolean, error`
+---@param options any
+---@return any # boolean, error
+function ai.configure(options) end
+
+---The settings.
+---`ai.get_config() -> table`
+---@return any # table
+function ai.get_config() end
+
+---Several functions at the same time, as one call. Times are seconds, or texts such as `500ms`.
+---@class hostler.async
+async = {}
+
+---Starts a function whose results are wanted later.
+---`async.run(fn[, ...]) -> handle`
+---@param fn any
+---@param ...? any
+---@return any # handle
+function async.run(fn, ...) end
+
+---Waits for what `async.run` started.
+---`async.await(handle) -> true, values... | false, error`
+---@param handle any
+---@return any # true, values... | false, error
+function async.await(handle) end
+
+---Calls all functions (or waits for all handles) of a list at the same time. The first that fails ends the other functions.
+---`async.all(list) -> values | nil, error`
+---@param list any
+---@return any # values | nil, error
+function async.all(list) end
+
+---The same until the first is done; the other functions are ended.
+---`async.race(list) -> value, index | nil, error`
+---@param list any
+---@return any # value, index | nil, error
+function async.race(list) end
+
+---Carries out functions, lines for the shell, or tables with `name` and `command`, so many at once. Every result has `name`, `status` (`Success` or `Failed`), `duration` in seconds, `value` and `error`; the error of the whole is nil when nothing failed.
+---`async.parallel(list[, max_workers]) -> results, error`
+---@param list any
+---@param max_workers? any
+---@return any # results, error
+function async.parallel(list, max_workers) end
+
+---Calls a function and gives up after that time.
+---`async.timeout(seconds, fn) -> true, values... | false, error`
+---@param seconds any
+---@param fn any
+---@return any # true, values... | false, error
+function async.timeout(seconds, fn) end
+
+---Waits; others go on.
+---`async.sleep(seconds)`
+---@param seconds any
+function async.sleep(seconds) end
+
+---Amazon Web Services, with the `aws` of the machine and its credentials. `aws.client{ profile, region }` keeps both for what is called on it.
+---@class hostler.aws
+aws = {}
+
+---A client for a profile and a region.
+---`aws.client([{ profile, region }]) -> client`
+---@param options? any
+---@return any # client
+function aws.client(options) end
+
+---Runs aws with a list of words. Where it answers with JSON, `data` has it as a table.
+---`aws.exec(args[, { profile, region }]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function aws.exec(args, options) end
+
+---Who one is: `Account`, `Arn`, `UserId`.
+---`aws.identity([{ profile, region }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function aws.identity(options) end
+
+---Microsoft Azure, with the `az` of the machine and whoever is signed in there.
+---@class hostler.azure
+azure = {}
+
+---Runs az with a list of words. Where it answers with JSON, `data` has it as a table.
+---`azure.exec(args[, options]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function azure.exec(args, options) end
+
+---Leaving alone what keeps failing; the same circuits as those of `reliability`.
+---@class hostler.circuit
+circuit = {}
+
+---The same as `reliability.circuit_breaker`.
+---`circuit.protect(name[, { max_failures, timeout, success_threshold, on_state_change }], fn) -> values... | nil, error`
+---@param name any
+---@param options? any
+---@param fn any
+---@return any # values... | nil, error
+function circuit.protect(name, options, fn) end
+
+---Digests, encodings, random values, sealed texts. What is random is of the quality that keys need, and is not there while a file is defined, so that it is defined the same everywhere.
+---@class hostler.crypto
+crypto = {}
+
+---The MD5 digest in hex; for old protocols, not for safety.
+---`crypto.md5(text) -> text`
+---@param text any
+---@return any # text
+function crypto.md5(text) end
+
+---The SHA-1 digest in hex; for old protocols, not for safety.
+---`crypto.sha1(text) -> text`
+---@param text any
+---@return any # text
+function crypto.sha1(text) end
+
+---The SHA-256 digest in hex.
+---`crypto.sha256(text) -> text`
+---@param text any
+---@return any # text
+function crypto.sha256(text) end
+
+---The SHA-512 digest in hex.
+---`crypto.sha512(text) -> text`
+---@param text any
+---@return any # text
+function crypto.sha512(text) end
+
+---A digest in hex: `md5`, `sha1`, `sha256`, `sha384` or `sha512`.
+---`crypto.hash(algorithm, text) -> text | nil, error`
+---@param algorithm any
+---@param text any
+---@return any # text | nil, error
+function crypto.hash(algorithm, text) end
+
+---A keyed digest in hex: with `sha1`, `sha256`, `sha384` or `sha512`.
+---`crypto.hmac(algorithm, key, text) -> text | nil, error`
+---@param algorithm any
+---@param key any
+---@param text any
+---@return any # text | nil, error
+function crypto.hmac(algorithm, key, text) end
+
+---The bytes in base64.
+---`crypto.base64_encode(text) -> text`
+---@param text any
+---@return any # text
+function crypto.base64_encode(text) end
+
+---The bytes behind base64, of either alphabet, with or without its padding.
+---`crypto.base64_decode(text) -> text | nil, error`
+---@param text any
+---@return any # text | nil, error
+function crypto.base64_decode(text) end
+
+---The bytes in hex.
+---`crypto.hex_encode(text) -> text`
+---@param text any
+---@return any # text
+function crypto.hex_encode(text) end
+
+---The bytes behind hex digits.
+---`crypto.hex_decode(text) -> text | nil, error`
+---@param text any
+---@return any # text | nil, error
+function crypto.hex_decode(text) end
+
+---A random UUID (version 4).
+---`crypto.uuid() -> text`
+---@return any # text
+function crypto.uuid() end
+
+---The same as `crypto.uuid`.
+---`crypto.uuid_v4() -> text`
+---@return any # text
+function crypto.uuid_v4() end
+
+---A random password of 16 characters or so many, at least 4, with at least one of every kind: small and capital letters, digits, and symbols unless `symbols` is false.
+---`crypto.generate_password([length[, symbols]]) -> text`
+---@param length? any
+---@param symbols? any
+---@return any # text
+function crypto.generate_password(length, symbols) end
+
+---Random characters: letters and digits, or of those that are given.
+---`crypto.random_string(length[, characters]) -> text`
+---@param length any
+---@param characters? any
+---@return any # text
+function crypto.random_string(length, characters) end
+
+---Random bytes.
+---`crypto.random_bytes(length) -> text`
+---@param length any
+---@return any # text
+function crypto.random_bytes(length) end
+
+---Seals a text with AES-256-GCM under a key that is made from the given one, which may be any text; it takes a moment, so that keys cannot be tried fast. The result is base64, other each time.
+---`crypto.aes_encrypt(text, key) -> text | nil, error`
+---@param text any
+---@param key any
+---@return any # text | nil, error
+function crypto.aes_encrypt(text, key) end
+
+---Opens what `crypto.aes_encrypt` sealed, if it is untouched and the key is the same.
+---`crypto.aes_decrypt(sealed, key) -> text | nil, error`
+---@param sealed any
+---@param key any
+---@return any # text | nil, error
+function crypto.aes_decrypt(sealed, key) end
+
+---Texts of JSON, YAML, TOML, XML and CSV as tables and back, and what can be done with tables. What cannot be read gives `nil` and why, with the place.
+---@class hostler.data
+data = {}
+
+---A value as JSON, its keys sorted.
+---`data.json_encode(value) -> text`
+---@param value any
+---@return any # text
+function data.json_encode(value) end
+
+---The value of a JSON text.
+---`data.json_decode(text) -> value | nil, error`
+---@param text any
+---@return any # value | nil, error
+function data.json_decode(text) end
+
+---A value as JSON for people.
+---`data.json_pretty(value) -> text`
+---@param value any
+---@return any # text
+function data.json_pretty(value) end
+
+---Whether a text is JSON, and why not.
+---`data.json_validate(text) -> boolean, error`
+---@param text any
+---@return any # boolean, error
+function data.json_validate(text) end
+
+---A value as YAML.
+---`data.yaml_encode(value) -> text`
+---@param value any
+---@return any # text
+function data.yaml_encode(value) end
+
+---The value of a YAML text.
+---`data.yaml_decode(text) -> value | nil, error`
+---@param text any
+---@return any # value | nil, error
+function data.yaml_decode(text) end
+
+---The values of a YAML text with several documents.
+---`data.yaml_decode_all(text) -> { value } | nil, error`
+---@param text any
+---@return any # { value } | nil, error
+function data.yaml_decode_all(text) end
+
+---YAML as JSON.
+---`data.yaml_to_json(text) -> text | nil, error`
+---@param text any
+---@return any # text | nil, error
+function data.yaml_to_json(text) end
+
+---JSON as YAML.
+---`data.json_to_yaml(text) -> text | nil, error`
+---@param text any
+---@return any # text | nil, error
+function data.json_to_yaml(text) end
+
+---A table as TOML.
+---`data.toml_encode(table) -> text | nil, error`
+---@param table any
+---@return any # text | nil, error
+function data.toml_encode(table) end
+
+---The table of a TOML text; dates are texts.
+---`data.toml_decode(text) -> table | nil, error`
+---@param text any
+---@return any # table | nil, error
+function data.toml_decode(text) end
+
+---A value as XML below an element `root`, or one of that name. `@name` is an attribute, `#text` the text beside attributes, a list is the element several times (a list at the root, elements `item`).
+---`data.xml_encode(value[, root]) -> text | nil, error`
+---@param value any
+---@param root? any
+---@return any # text | nil, error
+function data.xml_encode(value, root) end
+
+---The table of an XML text: the element at the root by its name, as `xml_encode` understands it. Values are texts.
+---`data.xml_decode(text) -> table | nil, error`
+---@param text any
+---@return any # table | nil, error
+function data.xml_decode(text) end
+
+---XML as JSON.
+---`data.xml_to_json(text) -> text | nil, error`
+---@param text any
+---@return any # text | nil, error
+function data.xml_to_json(text) end
+
+---The rows of a CSV text, each a list of its fields; with `header` each a table by the names in the first row.
+---`data.csv_parse(text[, separator[, { header }]]) -> rows, rows | nil, error`
+---@param text any
+---@param separator? any
+---@param options? any
+---@return any # rows, rows | nil, error
+function data.csv_parse(text, separator, options) end
+
+---Rows as CSV; each is a list of fields.
+---`data.csv_generate(rows[, separator]) -> text | nil, error`
+---@param rows any
+---@param separator? any
+---@return any # text | nil, error
+function data.csv_generate(rows, separator) end
+
+---A new table with everything of both; where both say something the second holds. Tables are merged, lists are not.
+---`data.deep_merge(a, b) -> table, table`
+---@param a any
+---@param b any
+---@return any # table, table
+function data.deep_merge(a, b) end
+
+---A table without tables in it: keys become paths, with dots if nothing else is said.
+---`data.flatten(table[, separator]) -> table`
+---@param table any
+---@param separator? any
+---@return any # table
+function data.flatten(table, separator) end
+
+---What `data.flatten` made, back again.
+---`data.unflatten(table[, separator]) -> table, table`
+---@param table any
+---@param separator? any
+---@return any # table, table
+function data.unflatten(table, separator) end
+
+---What lies at a path, or nil.
+---`data.get_path(table, path[, separator]) -> value`
+---@param table any
+---@param path any
+---@param separator? any
+---@return any # value
+function data.get_path(table, path, separator) end
+
+---Puts a value at a path of the table, with the tables on the way, and gives the table.
+---`data.set_path(table, path, value[, separator]) -> table`
+---@param table any
+---@param path any
+---@param value any
+---@param separator? any
+---@return any # table
+function data.set_path(table, path, value, separator) end
+
+---The same as `data.json_decode`.
+---`data.parse_json(text) -> value | nil, error`
+---@param text any
+---@return any # value | nil, error
+function data.parse_json(text) end
+
+---The same as `data.json_encode`, or as `data.json_pretty` with `true`.
+---`data.to_json(value[, pretty]) -> text`
+---@param value any
+---@param pretty? any
+---@return any # text
+function data.to_json(value, pretty) end
+
+---The same as `data.yaml_decode`.
+---`data.parse_yaml(text) -> value | nil, error`
+---@param text any
+---@return any # value | nil, error
+function data.parse_yaml(text) end
+
+---The same as `data.yaml_encode`.
+---`data.to_yaml(value) -> text`
+---@param value any
+---@return any # text
+function data.to_yaml(value) end
+
+---SQLite and PostgreSQL. Values are given beside the statement as a list and never become part of its text: `?` (SQLite) and `$1` (both) stand for them. A connection has a name, `default` if nothing else is said, belongs to the step, and ends with it. At most 100000 rows are taken. Whole numbers beyond 2^53, dates and `numeric` are texts. In check mode databases are opened to read, and what would change them is only said.
+---@class hostler.db
+db = {}
+
+---Connects: `sqlite3` (or `sqlite`) with the path of a file or `:memory:`, `postgres` with a URL or with `host=.. user=.. password=.. dbname=..`.
+---`db.connect(driver, dsn[, name]) -> true | false, error`
+---@param driver any
+---@param dsn any
+---@param name? any
+---@return any # true | false, error
+function db.connect(driver, dsn, name) end
+
+---Ends a connection.
+---`db.close([name]) -> true | false, error`
+---@param name? any
+---@return any # true | false, error
+function db.close(name) end
+
+---Whether a connection is alive.
+---`db.ping([name]) -> boolean, error`
+---@param name? any
+---@return any # boolean, error
+function db.ping(name) end
+
+---The rows of a statement, each a table by the names of its columns.
+---`db.query(sql[, params][, name]) -> rows, rows | nil, error`
+---@param sql any
+---@param params? any
+---@param name? any
+---@return any # rows, rows | nil, error
+function db.query(sql, params, name) end
+
+---Does something. The result has `rows_affected` and, for SQLite, `last_insert_id`. Without values several statements may stand in it.
+---`db.exec(sql[, params][, name]) -> result, result | nil, error`
+---@param sql any
+---@param params? any
+---@param name? any
+---@return any # result, result | nil, error
+function db.exec(sql, params, name) end
+
+---A statement to be used several times, with other values each time: `statement:query(params)`, `statement:exec(params)`, `statement:close()`.
+---`db.prepare(sql[, name]) -> statement`
+---@param sql any
+---@param name? any
+---@return any # statement
+function db.prepare(sql, name) end
+
+---Begins a transaction. `tx:query(..)`, `tx:exec(..)`, `tx:commit()` and `tx:rollback()` are those of its connection.
+---`db.begin([name]) -> tx, tx | nil, error`
+---@param name? any
+---@return any # tx, tx | nil, error
+function db.begin(name) end
+
+---Makes a transaction hold.
+---`db.commit([tx]) -> true | false, error`
+---@param tx? any
+---@return any # true | false, error
+function db.commit(tx) end
+
+---Takes a transaction back.
+---`db.rollback([tx]) -> true | false, error`
+---@param tx? any
+---@return any # true | false, error
+function db.rollback(tx) end
+
+---Calls a function within a transaction, which holds when the function returns, and is taken back when it raises an error or returns `false` or `nil, error`.
+---`db.transaction(function(tx)[, name]) -> true, results | false, error`
+---@param function_ any
+---@param name? any
+---@return any # true, results | false, error
+function db.transaction(function_, name) end
+
+---A text as it can stand between `'` in a statement; to give it as a value is better.
+---`db.escape(text) -> text`
+---@param text any
+---@return any # text
+function db.escape(text) end
+
+---The id of the row that was inserted last, with SQLite; with PostgreSQL use `insert .. returning id`.
+---`db.last_insert_id([name]) -> number | nil`
+---@param name? any
+---@return any # number | nil
+function db.last_insert_id(name) end
+
+---How many rows the last `exec` touched.
+---`db.rows_affected([name]) -> number`
+---@param name? any
+---@return any # number
+function db.rows_affected(name) end
+
+---DigitalOcean, with the `doctl` of the machine. Its token comes from `doctl auth init`, or from DIGITALOCEAN_ACCESS_TOKEN in the environment of the step.
+---@class hostler.digitalocean
+digitalocean = {}
+
+---Runs doctl with a list of words. Where it answers with JSON, `data` has it as a table.
+---`digitalocean.exec(args[, options]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function digitalocean.exec(args, options) end
+
+---Images and containers, with the `docker` of the machine. Functions that change something give their result twice, so that both `local ok, r =` and `local r =` work; `r.success` says whether it went well.
+---@class hostler.docker
+docker = {}
+
+---Runs docker with a list of words.
+---`docker.exec(args[, options]) -> result, result`
+---@param args any
+---@param options? any
+---@return any # result, result
+function docker.exec(args, options) end
+
+---Builds an image from a directory.
+---`docker.build{ tag, path, dockerfile, build_args, labels, target, platform, no_cache, pull } -> result, result`
+---@param options any
+---@return any # result, result
+function docker.build(options) end
+
+---Gives an image to its registry.
+---`docker.push{ tag } -> result, result`
+---@param options any
+---@return any # result, result
+function docker.push(options) end
+
+---Gets an image from its registry.
+---`docker.pull(image[, { platform }]) -> result, result`
+---@param image any
+---@param options? any
+---@return any # result, result
+function docker.pull(image, options) end
+
+---Makes a container of an image and starts it. A command is a list of words, or a line for the shell in the container.
+---`docker.run{ image, command, name, detach, remove, ports, env, env_file, volumes, network, restart, user, entrypoint, hostname, labels, memory, cpus, privileged } -> result, result`
+---@param options any
+---@return any # result, result
+function docker.run(options) end
+
+---Starts a container.
+---`docker.start(name) -> result, result`
+---@param name any
+---@return any # result, result
+function docker.start(name) end
+
+---Stops a container; `time` is the seconds it is given.
+---`docker.stop(name[, { time }]) -> result, result`
+---@param name any
+---@param options? any
+---@return any # result, result
+function docker.stop(name, options) end
+
+---Stops and starts a container.
+---`docker.restart(name[, { time }]) -> result, result`
+---@param name any
+---@param options? any
+---@return any # result, result
+function docker.restart(name, options) end
+
+---Removes a container.
+---`docker.rm(name[, { force, volumes }]) -> result, result`
+---@param name any
+---@param options? any
+---@return any # result, result
+function docker.rm(name, options) end
+
+---Removes an image.
+---`docker.rmi(image[, { force }]) -> result, result`
+---@param image any
+---@param options? any
+---@return any # result, result
+function docker.rmi(image, options) end
+
+---Gives an image another name.
+---`docker.tag(source, target) -> result, result`
+---@param source any
+---@param target any
+---@return any # result, result
+function docker.tag(source, target) end
+
+---Runs a list of words, or a line for the shell, in a container.
+---`docker.exec_in(container, command[, { user, env }]) -> result, result`
+---@param container any
+---@param command any
+---@param options? any
+---@return any # result, result
+function docker.exec_in(container, command, options) end
+
+---Copies between a container (`name:path`) and the machine.
+---`docker.cp(from, to) -> result, result`
+---@param from any
+---@param to any
+---@return any # result, result
+function docker.cp(from, to) end
+
+---Signs in at a registry; the password is given as `stdin`.
+---`docker.login{ username, registry, stdin } -> result, result`
+---@param options any
+---@return any # result, result
+function docker.login(options) end
+
+---What a container printed.
+---`docker.logs(name[, { tail, since, timestamps }]) -> result, result`
+---@param name any
+---@param options? any
+---@return any # result, result
+function docker.logs(name, options) end
+
+---Containers, each as Docker describes it: `ID`, `Names`, `Image`, `State`.
+---`docker.ps([{ all, filter }]) -> list | nil, error`
+---@param options? any
+---@return any # list | nil, error
+function docker.ps(options) end
+
+---Images, each as Docker describes it: `ID`, `Repository`, `Tag`, `Size`.
+---`docker.images([{ all, filter }]) -> list | nil, error`
+---@param options? any
+---@return any # list | nil, error
+function docker.images(options) end
+
+---Everything about a container or an image.
+---`docker.inspect(name) -> list | nil, error`
+---@param name any
+---@return any # list | nil, error
+function docker.inspect(name) end
+
+---Makes a network.
+---`docker.network_create(name[, { driver, subnet, internal }]) -> result, result`
+---@param name any
+---@param options? any
+---@return any # result, result
+function docker.network_create(name, options) end
+
+---Makes a volume.
+---`docker.volume_create(name[, { driver }]) -> result, result`
+---@param name any
+---@param options? any
+---@return any # result, result
+function docker.volume_create(name, options) end
+
+---Telling that something happened: whoever has a hook for that type of event is called. `event.register` is the same as `watcher.register`.
+---@class hostler.event
+event = {}
+
+---Tells that something happened. The type is words of letters, digits, `_` and `-` with dots between.
+---`event.dispatch(type[, data]) -> true, id | false, error`
+---@param type any
+---@param data? any
+---@return any # true, id | false, error
+function event.dispatch(type, data) end
+
+---Tells an event of the type `custom` with a name and a message, which can be a text or a table.
+---`event.dispatch_custom(name, message) -> true, id | false, error`
+---@param name any
+---@param message any
+---@return any # true, id | false, error
+function event.dispatch_custom(name, message) end
+
+---Tells what happened to a file: `file.created`, `file.modified`, `file.deleted` or `file.renamed`.
+---`event.dispatch_file(type, path[, watcher]) -> true, id | false, error`
+---@param type any
+---@param path any
+---@param watcher? any
+---@return any # true, id | false, error
+function event.dispatch_file(type, path, watcher) end
+
+---Programs on the machine where the step runs. A line is given to `bash` (to `sh` where there is none), in the working directory and with the environment of the step. What is started ends with the step at the latest.
+---@class hostler.exec
+exec = {}
+
+---Runs a line of shell, or a list of a program and its arguments, to its end. The result has `stdout`, `stderr`, `exit_code`, `success` (also as `output`, `code`), and can be used as the text of its output.
+---`exec.run(command[, { workdir, env, timeout, stdin, shell }]) -> result, error`
+---@param command any
+---@param options? any
+---@return any # result, error
+function exec.run(command, options) end
+
+---The same as `exec.run`.
+---`exec.command(command[, options]) -> result, error`
+---@param command any
+---@param options? any
+---@return any # result, error
+function exec.command(command, options) end
+
+---The same as `exec.run`.
+---`exec.sh(command[, options]) -> result, error`
+---@param command any
+---@param options? any
+---@return any # result, error
+function exec.sh(command, options) end
+
+---Runs a line for at most so long; it and everything it started is killed then, and its exit code is 124.
+---`exec.run_timeout(command, seconds[, options]) -> result, error`
+---@param command any
+---@param seconds any
+---@param options? any
+---@return any # result, error
+function exec.run_timeout(command, seconds, options) end
+
+---What a step gives to whoever asked for its execution: `export({ version = "1.2" })`. Later values replace earlier ones of the same name.
+---@class hostler.export
+export = {}
+
+---The same as `export(table)`.
+---`export.values(table) -> true`
+---@param table any
+---@return any # true
+function export.values(table) end
+
+---Servers and clients of the Fast Reverse Proxy, as units of systemd. What is called `name` has its configuration in `/etc/frp/name.toml` and the unit `name.service`.
+---@class hostler.frp
+frp = {}
+
+---A server (`frps`).
+---`frp.server(name) -> server`
+---@param name any
+---@return any # server
+function frp.server(name) end
+
+---A client (`frpc`).
+---`frp.client(name) -> client`
+---@param name any
+---@return any # client
+function frp.client(name) end
+
+---Gets `frps` and `frpc` of a version (`latest` where none is said), checks them against their published sums, and puts them into `dest` (`/usr/local/bin`). A version that is there stays.
+---`frp.install([version][, { url, dest }]) -> result | nil, error`
+---@param version? any
+---@param options? any
+---@return any # result | nil, error
+function frp.install(version, options) end
+
+---Files and directories of the machine where the step runs. Paths are relative to the working directory of the step; `~/` is its home. In check mode nothing is changed.
+---@class hostler.fs
+fs = {}
+
+---All of a file, of at most 256 MiB.
+---`fs.read(path) -> text | nil, error`
+---@param path any
+---@return any # text | nil, error
+function fs.read(path) end
+
+---Makes a file hold a text; what was in it is gone. The result of a program can be given as it is.
+---`fs.write(path, text) -> true | false, error`
+---@param path any
+---@param text any
+---@return any # true | false, error
+function fs.write(path, text) end
+
+---Adds a text to the end of a file, which is made if it is not there.
+---`fs.append(path, text) -> true | false, error`
+---@param path any
+---@param text any
+---@return any # true | false, error
+function fs.append(path, text) end
+
+---Makes a directory and those above it; one that is there is fine.
+---`fs.mkdir(path[, options]) -> true | false, error`
+---@param path any
+---@param options? any
+---@return any # true | false, error
+function fs.mkdir(path, options) end
+
+---Removes a file or an empty directory.
+---`fs.rm(path) -> true | false, error`
+---@param path any
+---@return any # true | false, error
+function fs.rm(path) end
+
+---Removes a file, or a directory with everything in it; one that is not there is fine. The root is refused.
+---`fs.rmr(path) -> true | false, error`
+---@param path any
+---@return any # true | false, error
+function fs.rmr(path) end
+
+---The same as `fs.rmr`.
+---`fs.rm_r(path) -> true | false, error`
+---@param path any
+---@return any # true | false, error
+function fs.rm_r(path) end
+
+---Copies a file with its permissions, or a directory with everything in it. Where the destination is a directory a file goes into it.
+---`fs.copy(source, destination) -> true | false, error`
+---@param source any
+---@param destination any
+---@return any # true | false, error
+function fs.copy(source, destination) end
+
+---Gives a file or directory another name.
+---`fs.move(source, destination) -> true | false, error`
+---@param source any
+---@param destination any
+---@return any # true | false, error
+function fs.move(source, destination) end
+
+---Whether something is there; a link that leads nowhere is not.
+---`fs.exists(path) -> boolean`
+---@param path any
+---@return any # boolean
+function fs.exists(path) end
+
+---Whether a directory is there.
+---`fs.is_dir(path) -> boolean`
+---@param path any
+---@return any # boolean
+function fs.is_dir(path) end
+
+---Whether a file is there.
+---`fs.is_file(path) -> boolean`
+---@param path any
+---@return any # boolean
+function fs.is_file(path) end
+
+---The names in a directory, sorted.
+---`fs.ls(path) -> { name } | nil, error`
+---@param path any
+---@return any # { name } | nil, error
+function fs.ls(path) end
+
+---What is known about a file; of a link, about what it leads to. `type` is `file`, `directory` or `other`, `mode` a text as `0644`, `mtime` seconds since 1970.
+---`fs.stat(path) -> { path, type, is_dir, is_file, is_link, size, mode, mtime, uid, gid } | nil, error`
+---@param path any
+---@return any # { path, type, is_dir, is_file, is_link, size, mode, mtime, uid, gid } | nil, error
+function fs.stat(path) end
+
+---The size of a file.
+---`fs.size(path) -> bytes | nil, error`
+---@param path any
+---@return any # bytes | nil, error
+function fs.size(path) end
+
+---Makes an empty file with a name that nobody has, readable only for the user of the step, in `TMPDIR` or `/tmp`.
+---`fs.tmpname([prefix]) -> path | nil, error`
+---@param prefix? any
+---@return any # path | nil, error
+function fs.tmpname(prefix) end
+
+---The last part of a path.
+---`fs.basename(path) -> text`
+---@param path any
+---@return any # text
+function fs.basename(path) end
+
+---A path without its last part.
+---`fs.dirname(path) -> text`
+---@param path any
+---@return any # text
+function fs.dirname(path) end
+
+---Parts as one path; one that begins with `/` starts anew.
+---`fs.join(part, ...) -> path`
+---@param part any
+---@param ... any
+---@return any # path
+function fs.join(part, ...) end
+
+---Google Cloud, with the `gcloud` of the machine and whoever is signed in there. A client keeps its project, and what comes of it its zone or region: `gcp.client{ project = 'p' }:compute{ zone = 'z' }:instances():list()`. Results have `stdout` and what it says as a table in `data`.
+---@class hostler.gcp
+gcp = {}
+
+---A client for a project.
+---`gcp.client{ project, region, zone } -> client`
+---@param options any
+---@return any # client
+function gcp.client(options) end
+
+---Runs gcloud with a list of words.
+---`gcp.exec(args[, { project }]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function gcp.exec(args, options) end
+
+---Git repositories, with the `git` of the machine. A clone or `git.repo(path)` is an object whose methods can be chained; a chain stops where something failed.
+---@class hostler.git
+git = {}
+
+---Clones a repository. One that is there already is taken as it is (`repo.exists`), unless it is of another address; with `clean` what is there is removed first. The repo has `path`, `url`, `changed`, `current.branch` and `remote.url`.
+---`git.clone(url, path[, { branch, depth, clean }]) or { url, local_path, branch, depth, clean } -> repo | nil, error`
+---@param url any
+---@param path any
+---@param options? any
+---@return any # repo | nil, error
+function git.clone(url, path, options) end
+
+---A repository that is there.
+---`git.repo(path) -> repo | nil, error`
+---@param path any
+---@return any # repo | nil, error
+function git.repo(path) end
+
+---Whether a directory is a repository, or in one.
+---`git.is_repo(path) or { path } -> boolean`
+---@param options any
+---@return any # boolean
+function git.is_repo(options) end
+
+---Takes over what the remote has, where no merge is needed; `changed` says whether there was something.
+---`git.pull{ path, remote, branch, rebase } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function git.pull(options) end
+
+---Commits what was added, with `add_all` everything. Where there is nothing to commit, `changed` is false.
+---`git.commit{ path, message, add_all, author } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function git.commit(options) end
+
+---Removes a directory with everything in it, so that a clone can go there.
+---`git.ensure_clean(path) or { path } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function git.ensure_clean(options) end
+
+---Runs git with a list of words.
+---`git.exec(args[, options]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function git.exec(args, options) end
+
+---Makes a repository.
+---`git.init(path[, { branch, bare }]) -> result | nil, error`
+---@param path any
+---@param options? any
+---@return any # result | nil, error
+function git.init(path, options) end
+
+---What is different from the last commit, one path a line.
+---`git.status{ path } -> text | nil, error`
+---@param options any
+---@return any # text | nil, error
+function git.status(options) end
+
+---Goes to a branch, a tag or a commit.
+---`git.checkout{ path, branch, create, force } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function git.checkout(options) end
+
+---Adds files to the next commit; everything where none is named.
+---`git.add{ path, files } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function git.add(options) end
+
+---Gives commits to a remote.
+---`git.push{ path, remote, branch, force, follow_tags, tags, set_upstream } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function git.push(options) end
+
+---Gets what a remote has, and changes no file.
+---`git.fetch{ path, remote, branch, prune, tags, depth } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function git.fetch(options) end
+
+---Names the commit that is checked out.
+---`git.tag{ path, name, message, force } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function git.tag(options) end
+
+---Commits, the newest first, one a line.
+---`git.log{ path, limit } -> lines | nil, error`
+---@param options any
+---@return any # lines | nil, error
+function git.log(options) end
+
+---The branch that is checked out.
+---`git.current_branch{ path } -> text | nil, error`
+---@param options any
+---@return any # text | nil, error
+function git.current_branch(options) end
+
+---The full name of a commit.
+---`git.revision{ path, ref } -> text | nil, error`
+---@param options any
+---@return any # text | nil, error
+function git.revision(options) end
+
+---What a repository says, made so. State is kept in `~/.hostler/gitops`, or in the directory that HOSTLER_GITOPS_DIR names in the environment of the step. To follow a branch, call `gitops.sync_workflow` on a schedule.
+---@class hostler.gitops
+gitops = {}
+
+---Registers a repository and a workflow for it in one; with `diff_preview` it says what is different, with `auto_sync` it is applied at once.
+---`gitops.workflow{ repo, branch, path, command, id, auto_sync, rollback_on_failure, diff_preview } -> true, { workflow_id, repository_id, status, diff } | nil, error`
+---@param options any
+---@return any # true, { workflow_id, repository_id, status, diff } | nil, error
+function gitops.workflow(options) end
+
+---Remembers a repository and its branch.
+---`gitops.register_repository{ id, url, branch } -> id | nil, error`
+---@param options any
+---@return any # id | nil, error
+function gitops.register_repository(options) end
+
+---Remembers a workflow for a repository. `command` is a list of words that applies the directory: it runs there, with GITOPS_REVISION and GITOPS_CHANGED (a path a line) in its environment.
+---`gitops.create_workflow{ id, name, repository, target_path, command, rollback_on_failure } -> id | nil, error`
+---@param options any
+---@return any # id | nil, error
+function gitops.create_workflow(options) end
+
+---Applies what is different from the revision that was applied last: `changed`, `revision`, `previous`, `diff`.
+---`gitops.sync_workflow(id) -> result | nil, error`
+---@param id any
+---@return any # result | nil, error
+function gitops.sync_workflow(id) end
+
+---What a sync would apply. A change has `type` (`created`, `updated`, `deleted`) and `path`; conflicts are files of the checkout that somebody else has changed.
+---`gitops.generate_diff(id) -> { total_changes, created_resources, updated_resources, deleted_resources, conflict_count, summary, changes, warnings } | nil, error`
+---@param id any
+---@return any # { total_changes, created_resources, updated_resources, deleted_resources, conflict_count, summary, changes, warnings } | nil, error
+function gitops.generate_diff(id) end
+
+---The same as text.
+---`gitops.preview_changes(id) -> text | nil, error`
+---@param id any
+---@return any # text | nil, error
+function gitops.preview_changes(id) end
+
+---Applies the revision before.
+---`gitops.rollback_workflow(id[, reason]) -> result | nil, error`
+---@param id any
+---@param reason? any
+---@return any # result | nil, error
+function gitops.rollback_workflow(id, reason) end
+
+---How a workflow is: `created`, `synced`, `failed` or `rolled_back`.
+---`gitops.get_workflow_status(id) -> { id, status, revision, previous, history, error } | nil, error`
+---@param id any
+---@return any # { id, status, revision, previous, history, error } | nil, error
+function gitops.get_workflow_status(id) end
+
+---Workflows and how they are.
+---`gitops.list_workflows() -> list`
+---@return any # list
+function gitops.list_workflows() end
+
+---Functions that go on at the same time, in two words.
+---@class hostler.go
+go = {}
+
+---Starts a function.
+---`go.create(fn[, ...]) -> handle`
+---@param fn any
+---@param ...? any
+---@return any # handle
+function go.create(fn, ...) end
+
+---Waits for all of them, for at most so long; who is not done then has failed with `timeout exceeded`.
+---`go.wait_all(handles[, seconds]) -> { { success, value, values, error } }`
+---@param handles any
+---@param seconds? any
+---@return any # { { success, value, values, error } }
+function go.wait_all(handles, seconds) end
+
+---Functions that go on at the same time, and what they agree with. They act for the step that started them, share its variables, and end with it at the latest. Numbers of time are milliseconds; a text such as `2s` is understood too.
+---@class hostler.goroutine
+goroutine = {}
+
+---Starts a function that goes on by itself. What it raises is told in the output of the step.
+---`goroutine.spawn(fn[, ...]) -> true`
+---@param fn any
+---@param ...? any
+---@return any # true
+function goroutine.spawn(fn, ...) end
+
+---Starts a function so many times; each is given its number, from 1.
+---`goroutine.spawn_many(count, fn) -> true`
+---@param count any
+---@param fn any
+---@return any # true
+function goroutine.spawn_many(count, fn) end
+
+---Counts what is still going.
+---`goroutine.wait_group() -> group`
+---@return any # group
+function goroutine.wait_group() end
+
+---Starts a function whose results are wanted later.
+---`goroutine.async(fn[, ...]) -> handle`
+---@param fn any
+---@param ...? any
+---@return any # handle
+function goroutine.async(fn, ...) end
+
+---Waits for what `goroutine.async` started.
+---`goroutine.await(handle) -> true, values... | false, error`
+---@param handle any
+---@return any # true, values... | false, error
+function goroutine.await(handle) end
+
+---Waits for all of them; results are in the order of the list.
+---`goroutine.await_all(handles) -> { { success, value, values, error } }`
+---@param handles any
+---@return any # { { success, value, values, error } }
+function goroutine.await_all(handles) end
+
+---Waits; others go on.
+---`goroutine.sleep(milliseconds)`
+---@param milliseconds any
+function goroutine.sleep(milliseconds) end
+
+---Calls a function and gives up after that time; what it started and waits for is ended.
+---`goroutine.timeout(milliseconds, fn) -> true, values... | false, error`
+---@param milliseconds any
+---@param fn any
+---@return any # true, values... | false, error
+function goroutine.timeout(milliseconds, fn) end
+
+---Calls `fn(item, index)` for every item at the same time (so many at once), and gives the results in the order of the list. Waits for all, and raises when one of them failed.
+---`goroutine.map(list, fn[, { concurrency }]) -> results`
+---@param list any
+---@param fn any
+---@param options? any
+---@return any # results
+function goroutine.map(list, fn, options) end
+
+---Makes a pool of workers for this step.
+---`goroutine.pool_create(name[, { workers = 10 }]) -> true | false, error`
+---@param name any
+---@param options? any
+---@return any # true | false, error
+function goroutine.pool_create(name, options) end
+
+---Lets a worker of the pool call a function when it is its turn.
+---`goroutine.pool_submit(name, fn) -> id | nil, error`
+---@param name any
+---@param fn any
+---@return any # id | nil, error
+function goroutine.pool_submit(name, fn) end
+
+---Waits until the pool has nothing to do.
+---`goroutine.pool_wait(name) -> true`
+---@param name any
+---@return any # true
+function goroutine.pool_wait(name) end
+
+---Takes nothing more, waits for what it has, and forgets the pool.
+---`goroutine.pool_close(name) -> true`
+---@param name any
+---@return any # true
+function goroutine.pool_close(name) end
+
+---What the pool does and did.
+---`goroutine.pool_stats(name) -> { name, workers, active, completed, failed, queued }`
+---@param name any
+---@return any # { name, workers, active, completed, failed, queued }
+function goroutine.pool_stats(name) end
+
+---Hands values from one goroutine to another. Without capacity, who sends waits for who receives. The direction can be `send`, `receive` or `both`.
+---`goroutine.channel([capacity = 0[, direction]]) -> channel`
+---@param capacity? any
+---@param direction? any
+---@return any # channel
+function goroutine.channel(capacity, direction) end
+
+---The same as `channel:send`.
+---`goroutine.channel_send(channel, value) -> true | false, error`
+---@param channel any
+---@param value any
+---@return any # true | false, error
+function goroutine.channel_send(channel, value) end
+
+---The same as `channel:receive`.
+---`goroutine.channel_receive(channel) -> value, true | nil, false`
+---@param channel any
+---@return any # value, true | nil, false
+function goroutine.channel_receive(channel) end
+
+---The same as `channel:close`.
+---`goroutine.channel_close(channel) -> boolean`
+---@param channel any
+---@return any # boolean
+function goroutine.channel_close(channel) end
+
+---The same as `channel:len`.
+---`goroutine.channel_len(channel) -> number`
+---@param channel any
+---@return any # number
+function goroutine.channel_len(channel) end
+
+---The same as `channel:cap`.
+---`goroutine.channel_cap(channel) -> number`
+---@param channel any
+---@return any # number
+function goroutine.channel_cap(channel) end
+
+---Waits until one of the cases can go on, and calls its handler: `{ channel, receive = true, handler = fn(value, ok) }`, `{ channel, send = value, handler = fn() }`, `{ default = true, handler = fn() }`. Of several, the first in the list is taken. Gives its place in the list and what the handler returned.
+---`goroutine.select(cases) -> index, values...`
+---@param cases any
+---@return any # index, values...
+function goroutine.select(cases) end
+
+---The same for at most so long.
+---`goroutine.select_timeout(milliseconds, cases) -> timed_out, index, values...`
+---@param milliseconds any
+---@param cases any
+---@return any # timed_out, index, values...
+function goroutine.select_timeout(milliseconds, cases) end
+
+---Lets one goroutine in at a time.
+---`goroutine.mutex() -> mutex`
+---@return any # mutex
+function goroutine.mutex() end
+
+---Lets many readers in, or one writer.
+---`goroutine.rwmutex() -> mutex`
+---@return any # mutex
+function goroutine.rwmutex() end
+
+---Lets so many in at a time.
+---`goroutine.semaphore(tokens) -> semaphore`
+---@param tokens any
+---@return any # semaphore
+function goroutine.semaphore(tokens) end
+
+---A whole number that goroutines count with.
+---`goroutine.atomic_int([value = 0]) -> counter`
+---@param value? any
+---@return any # counter
+function goroutine.atomic_int(value) end
+
+---Calls a function once, whoever asks.
+---`goroutine.once() -> once`
+---@return any # once
+function goroutine.once() end
+
+---A condition that goroutines wait for, with the mutex that guards it.
+---`goroutine.cond([mutex]) -> cond`
+---@param mutex? any
+---@return any # cond
+function goroutine.cond(mutex) end
+
+---Whether there is still a point in going on; for goroutines that ask.
+---`goroutine.context() -> context, cancel`
+---@return any # context, cancel
+function goroutine.context() end
+
+---Lets every value that comes from a channel go through functions, each with so many workers, into the channel that is given back. A value for which a function gives nil is left out; what it raises is told. With one worker each, values keep their order.
+---`goroutine.pipeline(input, { { workers = 1, fn } }) -> output`
+---@param input any
+---@param options any
+---@return any # output
+function goroutine.pipeline(input, options) end
+
+---Lets what comes from a channel go to whichever of the new channels is received from first.
+---`goroutine.fan_out(input, count) -> channels`
+---@param input any
+---@param count any
+---@return any # channels
+function goroutine.fan_out(input, count) end
+
+---Lets what comes from several channels go to one, which is closed when all of them are.
+---`goroutine.fan_in(channels) -> channel`
+---@param channels any
+---@return any # channel
+function goroutine.fan_in(channels) end
+
+---Releases of Helm charts, with the `helm` of the machine. What changes something gives `true, output` or `false, error`; what looks gives what Helm says, as a table where it can.
+---@class hostler.helm
+helm = {}
+
+---Installs a chart as a release.
+---`helm.install(name, chart[, { namespace, context, create_namespace, version, values, values_file, wait, timeout, dry_run, atomic }]) -> boolean, output`
+---@param name any
+---@param chart any
+---@param options? any
+---@return any # boolean, output
+function helm.install(name, chart, options) end
+
+---Brings a release to a chart and values; with `install` it is made where it is not there.
+---`helm.upgrade(name, chart[, { install, force, reset_values, reuse_values, namespace, context, create_namespace, version, values, values_file, wait, timeout, dry_run, atomic }]) -> boolean, output`
+---@param name any
+---@param chart any
+---@param options? any
+---@return any # boolean, output
+function helm.upgrade(name, chart, options) end
+
+---Removes a release.
+---`helm.uninstall(name[, { namespace, context, keep_history, wait }]) -> boolean, output`
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function helm.uninstall(name, options) end
+
+---Releases: `name`, `namespace`, `revision`, `status`, `chart`.
+---`helm.list([{ namespace, context, all_namespaces, filter }]) -> list | nil, error`
+---@param options? any
+---@return any # list | nil, error
+function helm.list(options) end
+
+---How a release is.
+---`helm.status(name[, { namespace, context, revision }]) -> table | nil, error`
+---@param name any
+---@param options? any
+---@return any # table | nil, error
+function helm.status(name, options) end
+
+---A part of a release: `all`, `values`, `manifest`, `notes`, `hooks`.
+---`helm.get(what, release[, { namespace, context, revision }]) -> output | nil, error`
+---@param what any
+---@param release any
+---@param options? any
+---@return any # output | nil, error
+function helm.get(what, release, options) end
+
+---Brings a release back to a revision, the one before where none is named.
+---`helm.rollback(release[, revision][, { namespace, context, wait, timeout, force }]) -> boolean, output`
+---@param release any
+---@param revision? any
+---@param options? any
+---@return any # boolean, output
+function helm.rollback(release, revision, options) end
+
+---Revisions of a release.
+---`helm.history(release[, { namespace, context, max }]) -> list | nil, error`
+---@param release any
+---@param options? any
+---@return any # list | nil, error
+function helm.history(release, options) end
+
+---Runs the tests of a release.
+---`helm.test(release[, { namespace, context, timeout, logs }]) -> boolean, output`
+---@param release any
+---@param options? any
+---@return any # boolean, output
+function helm.test(release, options) end
+
+---Looks for mistakes in a chart.
+---`helm.lint(chart[, { values_file, strict }]) -> boolean, output`
+---@param chart any
+---@param options? any
+---@return any # boolean, output
+function helm.lint(chart, options) end
+
+---What a chart would make, as text.
+---`helm.template(name, chart[, { namespace, version, values, values_file }]) -> output | nil, error`
+---@param name any
+---@param chart any
+---@param options? any
+---@return any # output | nil, error
+function helm.template(name, chart, options) end
+
+---What a chart depends on: `update`, `build`, `list`.
+---`helm.dependency(action, chart) -> boolean, output`
+---@param action any
+---@param chart any
+---@return any # boolean, output
+function helm.dependency(action, chart) end
+
+---Packs a chart into an archive.
+---`helm.package(chart[, { destination, version, app_version }]) -> boolean, output`
+---@param chart any
+---@param options? any
+---@return any # boolean, output
+function helm.package(chart, options) end
+
+---Adds a repository of charts; a password is given as `stdin`.
+---`helm.repo_add(name, url[, { username, stdin, force_update }]) -> boolean, output`
+---@param name any
+---@param url any
+---@param options? any
+---@return any # boolean, output
+function helm.repo_add(name, url, options) end
+
+---Gets what repositories have.
+---`helm.repo_update() -> boolean, output`
+---@return any # boolean, output
+function helm.repo_update() end
+
+---Repositories: `name`, `url`.
+---`helm.repo_list() -> list | nil, error`
+---@return any # list | nil, error
+function helm.repo_list() end
+
+---Forgets a repository.
+---`helm.repo_remove(name) -> boolean, output`
+---@param name any
+---@return any # boolean, output
+function helm.repo_remove(name) end
+
+---Charts in the repositories.
+---`helm.search_repo([keyword][, { version, versions }]) -> list | nil, error`
+---@param keyword? any
+---@param options? any
+---@return any # list | nil, error
+function helm.search_repo(keyword, options) end
+
+---Charts in the public hub.
+---`helm.search_hub([keyword]) -> list | nil, error`
+---@param keyword? any
+---@return any # list | nil, error
+function helm.search_hub(keyword) end
+
+---Makes the skeleton of a chart.
+---`helm.create(name) -> boolean, output`
+---@param name any
+---@return any # boolean, output
+function helm.create(name) end
+
+---Installs a plugin.
+---`helm.plugin_install(url[, { version }]) -> boolean, output`
+---@param url any
+---@param options? any
+---@return any # boolean, output
+function helm.plugin_install(url, options) end
+
+---Plugins.
+---`helm.plugin_list() -> output | nil, error`
+---@return any # output | nil, error
+function helm.plugin_list() end
+
+---Removes a plugin.
+---`helm.plugin_uninstall(name) -> boolean, output`
+---@param name any
+---@return any # boolean, output
+function helm.plugin_uninstall(name) end
+
+---The version of Helm.
+---`helm.version() -> output | nil, error`
+---@return any # output | nil, error
+function helm.version() end
+
+---Runs helm with a list of words.
+---`helm.exec(args[, options]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function helm.exec(args, options) end
+
+---Requests. They take 30 seconds at most if nothing else is said, follow 10 redirections, use the proxies in the environment of the step, and take answers of up to 64 MiB. The result has `status_code`, `status`, `body`, `headers` (found however they are written), `success` (2xx) and, where the answer is JSON, `json`; it can be used as the text of its body. An answer that says no is a result too; `nil, error` is when there was none. In check mode only GET and HEAD are sent.
+---@class hostler.http
+http = {}
+
+---Asks for something.
+---`http.get(url[, headers | { headers, timeout }]) -> result | nil, error`
+---@param url any
+---@param options? any
+---@return any # result | nil, error
+function http.get(url, options) end
+
+---Asks for the headers only.
+---`http.head(url[, headers | { headers, timeout }]) -> result | nil, error`
+---@param url any
+---@param options? any
+---@return any # result | nil, error
+function http.head(url, options) end
+
+---Asks to remove something.
+---`http.delete(url[, headers | { headers, timeout }]) -> result | nil, error`
+---@param url any
+---@param options? any
+---@return any # result | nil, error
+function http.delete(url, options) end
+
+---Sends something: a text, or a table as JSON.
+---`http.post(url[, body[, headers | { headers, timeout }]]) -> result | nil, error`
+---@param url any
+---@param body? any
+---@param options? any
+---@return any # result | nil, error
+function http.post(url, body, options) end
+
+---Puts something in its place.
+---`http.put(url[, body[, headers | { headers, timeout }]]) -> result | nil, error`
+---@param url any
+---@param body? any
+---@param options? any
+---@return any # result | nil, error
+function http.put(url, body, options) end
+
+---Changes something.
+---`http.patch(url[, body[, headers | { headers, timeout }]]) -> result | nil, error`
+---@param url any
+---@param body? any
+---@param options? any
+---@return any # result | nil, error
+function http.patch(url, body, options) end
+
+---Any request. `query` is a table that is added to the URL, `json` a value that is sent as JSON.
+---`http.request({ url, method, body, json, headers, query, timeout }) -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function http.request(options) end
+
+---Containers and virtual machines of Incus, with the `incus` of the machine. An instance with an image that was not created yet keeps its settings for `:create()`; settings of any other instance are made at once.
+---@class hostler.incus
+incus = {}
+
+---A container, or with `type = 'vm'` a virtual machine.
+---`incus.instance(name) or { name, image, type, profiles, config, devices, ephemeral } -> instance`
+---@param options any
+---@return any # instance
+function incus.instance(options) end
+
+---An image by its alias.
+---`incus.image(alias) or { name, source, server } -> image`
+---@param options any
+---@return any # image
+function incus.image(options) end
+
+---A network.
+---`incus.network(name) or { name, type, description, config } -> network`
+---@param options any
+---@return any # network
+function incus.network(options) end
+
+---A profile: settings that instances share.
+---`incus.profile(name) or { name, description, config, devices } -> profile`
+---@param options any
+---@return any # profile
+function incus.profile(options) end
+
+---A storage pool.
+---`incus.storage(name) or { name, driver, description, config } -> storage`
+---@param options any
+---@return any # storage
+function incus.storage(options) end
+
+---A snapshot of an instance.
+---`incus.snapshot(instance, name) -> snapshot`
+---@param instance any
+---@param name any
+---@return any # snapshot
+function incus.snapshot(instance, name) end
+
+---Instances, or with `type` images, networks, profiles or storage: as a list, or as text in a `format` (`csv`, `json`, `table`, `yaml`).
+---`incus.list([{ type, format }]) -> list | nil, error`
+---@param options? any
+---@return any # list | nil, error
+function incus.list(options) end
+
+---Everything about an instance, or with `type` about something else.
+---`incus.info{ type, name } -> table | nil, error`
+---@param options any
+---@return any # table | nil, error
+function incus.info(options) end
+
+---Deletes an instance, or with `type` something else.
+---`incus.delete{ type, name, force } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function incus.delete(options) end
+
+---Runs a list of words, or a line for the shell, in an instance.
+---`incus.exec{ instance, command, cwd, user, group, environment } -> result, error`
+---@param options any
+---@return any # result, error
+function incus.exec(options) end
+
+---Asks the server itself.
+---`incus.query(path[, { request, data }]) -> table | nil, error`
+---@param path any
+---@param options? any
+---@return any # table | nil, error
+function incus.query(path, options) end
+
+---Files and programs as Lua has them. A step has no input, and what it writes to `io.stdout` and `io.stderr` are its words, a call at least a line.
+---@class hostler.io
+io = {}
+
+---Opens a file: `r` to read (which is meant without a mode), `w` to write it anew, `a` to add to its end, with `+` to do both. Named pipes are refused.
+---`io.open(path[, mode]) -> file | nil, error`
+---@param path any
+---@param mode? any
+---@return any # file | nil, error
+function io.open(path, mode) end
+
+---Runs a line of shell. With `r` it runs to its end and what it printed can be read; with `w` it runs when the handle is closed, with what was written to it. What it prints besides are words of the step.
+---`io.popen(command[, mode]) -> file | nil, error`
+---@param command any
+---@param mode? any
+---@return any # file | nil, error
+function io.popen(command, mode) end
+
+---The lines of a file, which is closed after the last.
+---`io.lines(path) -> iterator`
+---@param path any
+---@return any # iterator
+function io.lines(path) end
+
+---Reads from the input of the step, which has none.
+---`io.read(...) -> nil`
+---@param ... any
+---@return any # nil
+function io.read(...) end
+
+---Says something.
+---`io.write(...) -> file`
+---@param ... any
+---@return any # file
+function io.write(...) end
+
+---The same as `io.stdout`.
+---`io.output() -> file`
+---@return any # file
+function io.output() end
+
+---The same as `io.stdin`, in which nothing is.
+---`io.input() -> file`
+---@return any # file
+function io.input() end
+
+---A file without a name, to write and to read.
+---`io.tmpfile() -> file | nil, error`
+---@return any # file | nil, error
+function io.tmpfile() end
+
+---The same as `file:close()`.
+---`io.close(file) -> true`
+---@param file any
+---@return any # true
+function io.close(file) end
+
+---What kind of handle a value is.
+---`io.type(value) -> "file" | "closed file" | nil`
+---@param value any
+---@return any # "file" | "closed file" | nil
+function io.type(value) end
+
+---JSON, as in `data`.
+---@class hostler.json
+json = {}
+
+---The same as `data.json_encode`.
+---`json.encode(table) -> text | nil, error`
+---@param table any
+---@return any # text | nil, error
+function json.encode(table) end
+
+---The same as `data.json_decode`.
+---`json.decode(text) -> value | nil, error`
+---@param text any
+---@return any # value | nil, error
+function json.decode(text) end
+
+---The same as `kubernetes`.
+---@class hostler.k8s
+k8s = {}
+
+---Runs kubectl with a list of words.
+---`k8s.exec_args(args[, options]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function k8s.exec_args(args, options) end
+
+---Makes what a file describes so. `-` takes the description from `stdin`.
+---`k8s.apply(file[, { namespace, context, dry_run, server_side, prune, selector, recursive }]) -> boolean, output`
+---@param file any
+---@param options? any
+---@return any # boolean, output
+function k8s.apply(file, options) end
+
+---Deletes an object.
+---`k8s.delete(kind, name[, { namespace, context, force, grace_period, ignore_not_found, wait }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function k8s.delete(kind, name, options) end
+
+---Objects of a kind, as text; `output` is how (`json`, `yaml`, `wide`, `name`).
+---`k8s.get(kind[, { name, namespace, context, output, selector, field_selector, all_namespaces }]) -> output | nil, error`
+---@param kind any
+---@param options? any
+---@return any # output | nil, error
+function k8s.get(kind, options) end
+
+---One object as a table, or several as a table with `items`.
+---`k8s.get_json(kind[, { name, namespace, context, selector, field_selector, all_namespaces }]) -> table | nil, error`
+---@param kind any
+---@param options? any
+---@return any # table | nil, error
+function k8s.get_json(kind, options) end
+
+---An object with its events.
+---`k8s.describe(kind, name[, { namespace, context }]) -> output | nil, error`
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # output | nil, error
+function k8s.describe(kind, name, options) end
+
+---What a pod printed. With `follow` it goes on until its `timeout`, or the end of the step.
+---`k8s.logs(pod[, { namespace, context, container, follow, tail, since, previous }]) -> output | nil, error`
+---@param pod any
+---@param options? any
+---@return any # output | nil, error
+function k8s.logs(pod, options) end
+
+---Runs a list of words, or a line for the shell, in a pod.
+---`k8s.exec(pod, command[, { namespace, context, container, stdin, tty }]) -> output | nil, error`
+---@param pod any
+---@param command any
+---@param options? any
+---@return any # output | nil, error
+function k8s.exec(pod, command, options) end
+
+---Forwards ports (`'8080:80'`, or a list) until its `timeout` or the end of the step. Call it in a goroutine to go on meanwhile.
+---`k8s.port_forward(kind, name, ports[, { namespace, context, address }]) -> result, error`
+---@param kind any
+---@param name any
+---@param ports any
+---@param options? any
+---@return any # result, error
+function k8s.port_forward(kind, name, ports, options) end
+
+---Sets how many there are.
+---`k8s.scale(kind, name, replicas[, { namespace, context }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param replicas any
+---@param options? any
+---@return any # boolean, output
+function k8s.scale(kind, name, replicas, options) end
+
+---Looks at or steers a rollout: `status`, `restart`, `undo`, `history`, `pause`, `resume`.
+---`k8s.rollout(action, kind, name[, { namespace, context, revision, to_revision, timeout }]) -> boolean, output`
+---@param action any
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function k8s.rollout(action, kind, name, options) end
+
+---Changes a part of an object; the patch is a table, or JSON.
+---`k8s.patch(kind, name, patch[, { type, namespace, context }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param patch any
+---@param options? any
+---@return any # boolean, output
+function k8s.patch(kind, name, patch, options) end
+
+---Sets labels, given as a table, or as `'key=value'`.
+---`k8s.label(kind, name, labels[, { namespace, context, overwrite }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param labels any
+---@param options? any
+---@return any # boolean, output
+function k8s.label(kind, name, labels, options) end
+
+---Sets annotations.
+---`k8s.annotate(kind, name, annotations[, { namespace, context, overwrite }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param annotations any
+---@param options? any
+---@return any # boolean, output
+function k8s.annotate(kind, name, annotations, options) end
+
+---Makes a namespace.
+---`k8s.create_namespace(name[, { context }]) -> boolean, output`
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function k8s.create_namespace(name, options) end
+
+---Deletes a namespace with everything in it.
+---`k8s.delete_namespace(name[, { context, ignore_not_found }]) -> boolean, output`
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function k8s.delete_namespace(name, options) end
+
+---Nodes; `items[i].metadata.name` and so on.
+---`k8s.get_nodes([{ context, selector }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function k8s.get_nodes(options) end
+
+---Pods, in `items`.
+---`k8s.get_pods([{ namespace, context, selector, all_namespaces }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function k8s.get_pods(options) end
+
+---Services, in `items`.
+---`k8s.get_services([{ namespace, context, selector, all_namespaces }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function k8s.get_services(options) end
+
+---Deployments, in `items`.
+---`k8s.get_deployments([{ namespace, context, selector, all_namespaces }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function k8s.get_deployments(options) end
+
+---Makes a secret; `type` is `generic`, `tls` or `docker-registry`.
+---`k8s.create_secret(type, name[, { from_literal, from_file, namespace, context }]) -> boolean, output`
+---@param type any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function k8s.create_secret(type, name, options) end
+
+---Makes a config map.
+---`k8s.create_configmap(name[, { from_literal, from_file, namespace, context }]) -> boolean, output`
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function k8s.create_configmap(name, options) end
+
+---Waits until an object is ready; `condition` can name another condition, as `Available` for a deployment.
+---`k8s.wait_for_ready(kind, name[, { namespace, context, timeout, condition }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function k8s.wait_for_ready(kind, name, options) end
+
+---What nodes or pods use.
+---`k8s.top(kind[, { namespace, context, all_namespaces }]) -> output | nil, error`
+---@param kind any
+---@param options? any
+---@return any # output | nil, error
+function k8s.top(kind, options) end
+
+---Events, the newest last.
+---`k8s.events([{ namespace, context, all_namespaces }]) -> output | nil, error`
+---@param options? any
+---@return any # output | nil, error
+function k8s.events(options) end
+
+---The same as `kubernetes`.
+---@class hostler.kubectl
+kubectl = {}
+
+---Runs kubectl with a list of words.
+---`kubectl.exec_args(args[, options]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function kubectl.exec_args(args, options) end
+
+---Makes what a file describes so. `-` takes the description from `stdin`.
+---`kubectl.apply(file[, { namespace, context, dry_run, server_side, prune, selector, recursive }]) -> boolean, output`
+---@param file any
+---@param options? any
+---@return any # boolean, output
+function kubectl.apply(file, options) end
+
+---Deletes an object.
+---`kubectl.delete(kind, name[, { namespace, context, force, grace_period, ignore_not_found, wait }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubectl.delete(kind, name, options) end
+
+---Objects of a kind, as text; `output` is how (`json`, `yaml`, `wide`, `name`).
+---`kubectl.get(kind[, { name, namespace, context, output, selector, field_selector, all_namespaces }]) -> output | nil, error`
+---@param kind any
+---@param options? any
+---@return any # output | nil, error
+function kubectl.get(kind, options) end
+
+---One object as a table, or several as a table with `items`.
+---`kubectl.get_json(kind[, { name, namespace, context, selector, field_selector, all_namespaces }]) -> table | nil, error`
+---@param kind any
+---@param options? any
+---@return any # table | nil, error
+function kubectl.get_json(kind, options) end
+
+---An object with its events.
+---`kubectl.describe(kind, name[, { namespace, context }]) -> output | nil, error`
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # output | nil, error
+function kubectl.describe(kind, name, options) end
+
+---What a pod printed. With `follow` it goes on until its `timeout`, or the end of the step.
+---`kubectl.logs(pod[, { namespace, context, container, follow, tail, since, previous }]) -> output | nil, error`
+---@param pod any
+---@param options? any
+---@return any # output | nil, error
+function kubectl.logs(pod, options) end
+
+---Runs a list of words, or a line for the shell, in a pod.
+---`kubectl.exec(pod, command[, { namespace, context, container, stdin, tty }]) -> output | nil, error`
+---@param pod any
+---@param command any
+---@param options? any
+---@return any # output | nil, error
+function kubectl.exec(pod, command, options) end
+
+---Forwards ports (`'8080:80'`, or a list) until its `timeout` or the end of the step. Call it in a goroutine to go on meanwhile.
+---`kubectl.port_forward(kind, name, ports[, { namespace, context, address }]) -> result, error`
+---@param kind any
+---@param name any
+---@param ports any
+---@param options? any
+---@return any # result, error
+function kubectl.port_forward(kind, name, ports, options) end
+
+---Sets how many there are.
+---`kubectl.scale(kind, name, replicas[, { namespace, context }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param replicas any
+---@param options? any
+---@return any # boolean, output
+function kubectl.scale(kind, name, replicas, options) end
+
+---Looks at or steers a rollout: `status`, `restart`, `undo`, `history`, `pause`, `resume`.
+---`kubectl.rollout(action, kind, name[, { namespace, context, revision, to_revision, timeout }]) -> boolean, output`
+---@param action any
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubectl.rollout(action, kind, name, options) end
+
+---Changes a part of an object; the patch is a table, or JSON.
+---`kubectl.patch(kind, name, patch[, { type, namespace, context }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param patch any
+---@param options? any
+---@return any # boolean, output
+function kubectl.patch(kind, name, patch, options) end
+
+---Sets labels, given as a table, or as `'key=value'`.
+---`kubectl.label(kind, name, labels[, { namespace, context, overwrite }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param labels any
+---@param options? any
+---@return any # boolean, output
+function kubectl.label(kind, name, labels, options) end
+
+---Sets annotations.
+---`kubectl.annotate(kind, name, annotations[, { namespace, context, overwrite }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param annotations any
+---@param options? any
+---@return any # boolean, output
+function kubectl.annotate(kind, name, annotations, options) end
+
+---Makes a namespace.
+---`kubectl.create_namespace(name[, { context }]) -> boolean, output`
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubectl.create_namespace(name, options) end
+
+---Deletes a namespace with everything in it.
+---`kubectl.delete_namespace(name[, { context, ignore_not_found }]) -> boolean, output`
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubectl.delete_namespace(name, options) end
+
+---Nodes; `items[i].metadata.name` and so on.
+---`kubectl.get_nodes([{ context, selector }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function kubectl.get_nodes(options) end
+
+---Pods, in `items`.
+---`kubectl.get_pods([{ namespace, context, selector, all_namespaces }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function kubectl.get_pods(options) end
+
+---Services, in `items`.
+---`kubectl.get_services([{ namespace, context, selector, all_namespaces }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function kubectl.get_services(options) end
+
+---Deployments, in `items`.
+---`kubectl.get_deployments([{ namespace, context, selector, all_namespaces }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function kubectl.get_deployments(options) end
+
+---Makes a secret; `type` is `generic`, `tls` or `docker-registry`.
+---`kubectl.create_secret(type, name[, { from_literal, from_file, namespace, context }]) -> boolean, output`
+---@param type any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubectl.create_secret(type, name, options) end
+
+---Makes a config map.
+---`kubectl.create_configmap(name[, { from_literal, from_file, namespace, context }]) -> boolean, output`
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubectl.create_configmap(name, options) end
+
+---Waits until an object is ready; `condition` can name another condition, as `Available` for a deployment.
+---`kubectl.wait_for_ready(kind, name[, { namespace, context, timeout, condition }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubectl.wait_for_ready(kind, name, options) end
+
+---What nodes or pods use.
+---`kubectl.top(kind[, { namespace, context, all_namespaces }]) -> output | nil, error`
+---@param kind any
+---@param options? any
+---@return any # output | nil, error
+function kubectl.top(kind, options) end
+
+---Events, the newest last.
+---`kubectl.events([{ namespace, context, all_namespaces }]) -> output | nil, error`
+---@param options? any
+---@return any # output | nil, error
+function kubectl.events(options) end
+
+---Objects of a Kubernetes cluster, with the `kubectl` of the machine and the cluster that its configuration names. What changes something gives `true, output` or `false, error`; what looks gives its output, or nothing and an error.
+---@class hostler.kubernetes
+kubernetes = {}
+
+---Runs kubectl with a list of words.
+---`kubernetes.exec_args(args[, options]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function kubernetes.exec_args(args, options) end
+
+---Makes what a file describes so. `-` takes the description from `stdin`.
+---`kubernetes.apply(file[, { namespace, context, dry_run, server_side, prune, selector, recursive }]) -> boolean, output`
+---@param file any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.apply(file, options) end
+
+---Deletes an object.
+---`kubernetes.delete(kind, name[, { namespace, context, force, grace_period, ignore_not_found, wait }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.delete(kind, name, options) end
+
+---Objects of a kind, as text; `output` is how (`json`, `yaml`, `wide`, `name`).
+---`kubernetes.get(kind[, { name, namespace, context, output, selector, field_selector, all_namespaces }]) -> output | nil, error`
+---@param kind any
+---@param options? any
+---@return any # output | nil, error
+function kubernetes.get(kind, options) end
+
+---One object as a table, or several as a table with `items`.
+---`kubernetes.get_json(kind[, { name, namespace, context, selector, field_selector, all_namespaces }]) -> table | nil, error`
+---@param kind any
+---@param options? any
+---@return any # table | nil, error
+function kubernetes.get_json(kind, options) end
+
+---An object with its events.
+---`kubernetes.describe(kind, name[, { namespace, context }]) -> output | nil, error`
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # output | nil, error
+function kubernetes.describe(kind, name, options) end
+
+---What a pod printed. With `follow` it goes on until its `timeout`, or the end of the step.
+---`kubernetes.logs(pod[, { namespace, context, container, follow, tail, since, previous }]) -> output | nil, error`
+---@param pod any
+---@param options? any
+---@return any # output | nil, error
+function kubernetes.logs(pod, options) end
+
+---Runs a list of words, or a line for the shell, in a pod.
+---`kubernetes.exec(pod, command[, { namespace, context, container, stdin, tty }]) -> output | nil, error`
+---@param pod any
+---@param command any
+---@param options? any
+---@return any # output | nil, error
+function kubernetes.exec(pod, command, options) end
+
+---Forwards ports (`'8080:80'`, or a list) until its `timeout` or the end of the step. Call it in a goroutine to go on meanwhile.
+---`kubernetes.port_forward(kind, name, ports[, { namespace, context, address }]) -> result, error`
+---@param kind any
+---@param name any
+---@param ports any
+---@param options? any
+---@return any # result, error
+function kubernetes.port_forward(kind, name, ports, options) end
+
+---Sets how many there are.
+---`kubernetes.scale(kind, name, replicas[, { namespace, context }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param replicas any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.scale(kind, name, replicas, options) end
+
+---Looks at or steers a rollout: `status`, `restart`, `undo`, `history`, `pause`, `resume`.
+---`kubernetes.rollout(action, kind, name[, { namespace, context, revision, to_revision, timeout }]) -> boolean, output`
+---@param action any
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.rollout(action, kind, name, options) end
+
+---Changes a part of an object; the patch is a table, or JSON.
+---`kubernetes.patch(kind, name, patch[, { type, namespace, context }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param patch any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.patch(kind, name, patch, options) end
+
+---Sets labels, given as a table, or as `'key=value'`.
+---`kubernetes.label(kind, name, labels[, { namespace, context, overwrite }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param labels any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.label(kind, name, labels, options) end
+
+---Sets annotations.
+---`kubernetes.annotate(kind, name, annotations[, { namespace, context, overwrite }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param annotations any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.annotate(kind, name, annotations, options) end
+
+---Makes a namespace.
+---`kubernetes.create_namespace(name[, { context }]) -> boolean, output`
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.create_namespace(name, options) end
+
+---Deletes a namespace with everything in it.
+---`kubernetes.delete_namespace(name[, { context, ignore_not_found }]) -> boolean, output`
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.delete_namespace(name, options) end
+
+---Nodes; `items[i].metadata.name` and so on.
+---`kubernetes.get_nodes([{ context, selector }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function kubernetes.get_nodes(options) end
+
+---Pods, in `items`.
+---`kubernetes.get_pods([{ namespace, context, selector, all_namespaces }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function kubernetes.get_pods(options) end
+
+---Services, in `items`.
+---`kubernetes.get_services([{ namespace, context, selector, all_namespaces }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function kubernetes.get_services(options) end
+
+---Deployments, in `items`.
+---`kubernetes.get_deployments([{ namespace, context, selector, all_namespaces }]) -> table | nil, error`
+---@param options? any
+---@return any # table | nil, error
+function kubernetes.get_deployments(options) end
+
+---Makes a secret; `type` is `generic`, `tls` or `docker-registry`.
+---`kubernetes.create_secret(type, name[, { from_literal, from_file, namespace, context }]) -> boolean, output`
+---@param type any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.create_secret(type, name, options) end
+
+---Makes a config map.
+---`kubernetes.create_configmap(name[, { from_literal, from_file, namespace, context }]) -> boolean, output`
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.create_configmap(name, options) end
+
+---Waits until an object is ready; `condition` can name another condition, as `Available` for a deployment.
+---`kubernetes.wait_for_ready(kind, name[, { namespace, context, timeout, condition }]) -> boolean, output`
+---@param kind any
+---@param name any
+---@param options? any
+---@return any # boolean, output
+function kubernetes.wait_for_ready(kind, name, options) end
+
+---What nodes or pods use.
+---`kubernetes.top(kind[, { namespace, context, all_namespaces }]) -> output | nil, error`
+---@param kind any
+---@param options? any
+---@return any # output | nil, error
+function kubernetes.top(kind, options) end
+
+---Events, the newest last.
+---`kubernetes.events([{ namespace, context, all_namespaces }]) -> output | nil, error`
+---@param options? any
+---@return any # output | nil, error
+function kubernetes.events(options) end
+
+---Words of a step. They are kept with its output, in the order in which they were said.
+---@class hostler.log
+log = {}
+
+---Says something.
+---`log.info(...)`
+---@param ... any
+function log.info(...) end
+
+---Says that something is odd.
+---`log.warn(...)`
+---@param ... any
+function log.warn(...) end
+
+---The same as `log.warn`.
+---`log.warning(...)`
+---@param ... any
+function log.warning(...) end
+
+---Says that something is wrong. The step fails only when its body says so.
+---`log.error(...)`
+---@param ... any
+function log.error(...) end
+
+---Says something for people who look closely.
+---`log.debug(...)`
+---@param ... any
+function log.debug(...) end
+
+---Says that something went well.
+---`log.success(...)`
+---@param ... any
+function log.success(...) end
+
+---Says something, as it stands.
+---`log.print(...)`
+---@param ... any
+function log.print(...) end
+
+---Shows a value with everything in it.
+---`log.table(value[, title])`
+---@param value any
+---@param title? any
+function log.table(value, title) end
+
+---The `math` of Lua, with everything it has, and some more. `math.e` and `math.phi` are numbers beside `math.pi`. Lists that are empty have no mean and the like: the answer is nil.
+---@class hostler.math
+math = {}
+
+---The nearest whole number; halves go away from zero.
+---`math.round(number) -> number`
+---@param number any
+---@return any # number
+function math.round(number) end
+
+---The number, or the bound it is beyond.
+---`math.clamp(number, low, high) -> number`
+---@param number any
+---@param low any
+---@param high any
+---@return any # number
+function math.clamp(number, low, high) end
+
+---The cube root.
+---`math.cbrt(number) -> number`
+---@param number any
+---@return any # number
+function math.cbrt(number) end
+
+---The logarithm to base 2.
+---`math.log2(number) -> number`
+---@param number any
+---@return any # number
+function math.log2(number) end
+
+---A whole number between the two, both included.
+---`math.random_int(low, high) -> number`
+---@param low any
+---@param high any
+---@return any # number
+function math.random_int(low, high) end
+
+---A number from the first up to the second.
+---`math.random_float(low, high) -> number`
+---@param low any
+---@param high any
+---@return any # number
+function math.random_float(low, high) end
+
+---From here on the same numbers come for the same seed; without one, others each time.
+---`math.seed([number])`
+---@param number? any
+function math.seed(number) end
+
+---All of a list together.
+---`math.sum(list) -> number`
+---@param list any
+---@return any # number
+function math.sum(list) end
+
+---The mean of a list.
+---`math.mean(list) -> number`
+---@param list any
+---@return any # number
+function math.mean(list) end
+
+---What lies in the middle of a list.
+---`math.median(list) -> number`
+---@param list any
+---@return any # number
+function math.median(list) end
+
+---What is most often in a list; the smallest, where several are.
+---`math.mode(list) -> number`
+---@param list any
+---@return any # number
+function math.mode(list) end
+
+---The variance of a list, as of all there is (not of a sample).
+---`math.variance(list) -> number`
+---@param list any
+---@return any # number
+function math.variance(list) end
+
+---The standard deviation of a list, as of all there is (not of a sample).
+---`math.std_dev(list) -> number`
+---@param list any
+---@return any # number
+function math.std_dev(list) end
+
+---How it is with the machine where the step runs, and numbers of one's own. Those are kept while the workflow is carried out there; `observability.export_prometheus` and `metrics.list_custom` give them out.
+---@class hostler.metrics
+metrics = {}
+
+---How busy the processors are, over a tenth of a second.
+---`metrics.system_cpu() -> percent | nil, error`
+---@return any # percent | nil, error
+function metrics.system_cpu() end
+
+---How much of the memory is used.
+---`metrics.system_memory() -> { used_mb, total_mb, available_mb, percent } | nil, error`
+---@return any # { used_mb, total_mb, available_mb, percent } | nil, error
+function metrics.system_memory() end
+
+---How full the disk is that a path lies on.
+---`metrics.system_disk([path = "/"]) -> { used_gb, total_gb, free_gb, percent } | nil, error`
+---@param path? any
+---@return any # { used_gb, total_gb, free_gb, percent } | nil, error
+function metrics.system_disk(path) end
+
+---What runs this step.
+---`metrics.runtime_info() -> { goroutines, memory_mb, cpus, pid, os, arch, version }`
+---@return any # { goroutines, memory_mb, cpus, pid, os, arch, version }
+function metrics.runtime_info() end
+
+---Records a number that goes up and down.
+---`metrics.gauge(name, value[, tags]) -> true`
+---@param name any
+---@param value any
+---@param tags? any
+---@return any # true
+function metrics.gauge(name, value, tags) end
+
+---Counts on, and gives the new number.
+---`metrics.counter(name[, more = 1[, tags]]) -> number`
+---@param name any
+---@param more? any
+---@param tags? any
+---@return any # number
+function metrics.counter(name, more, tags) end
+
+---Records one of many numbers.
+---`metrics.histogram(name, value[, tags]) -> true`
+---@param name any
+---@param value any
+---@param tags? any
+---@return any # true
+function metrics.histogram(name, value, tags) end
+
+---Calls a function, and records how long it took as a histogram.
+---`metrics.timer(name, fn[, tags]) -> milliseconds, values...`
+---@param name any
+---@param fn any
+---@param tags? any
+---@return any # milliseconds, values...
+function metrics.timer(name, fn, tags) end
+
+---What was recorded under a name. A histogram has `count`, `sum`, `min`, `max` and `avg`.
+---`metrics.get_custom(name) -> { name, type, tags, value, ... } | nil`
+---@param name any
+---@return any # { name, type, tags, value, ... } | nil
+function metrics.get_custom(name) end
+
+---Everything that was recorded.
+---`metrics.list_custom() -> list`
+---@return any # list
+function metrics.list_custom() end
+
+---Says that a number is not as it should be, in the output of the step.
+---`metrics.alert(name, { level = "warning", message, threshold, value }) -> true`
+---@param name any
+---@param options any
+---@return any # true
+function metrics.alert(name, options) end
+
+---How it is with the machine: `healthy`, `warning` (from 80 percent) or `critical` (from 95); each part has `status` and `percent`.
+---`metrics.health_status() -> { overall, cpu, memory, disk, timestamp } | nil, error`
+---@return any # { overall, cpu, memory, disk, timestamp } | nil, error
+function metrics.health_status() end
+
+---Requests as older files make them, with the bounds of `http`, and downloads.
+---@class hostler.net
+net = {}
+
+---Asks for something. Each header is a list of its values.
+---`net.http_get(url[, headers]) -> body, status, headers, error`
+---@param url any
+---@param headers? any
+---@return any # body, status, headers, error
+function net.http_get(url, headers) end
+
+---Sends something.
+---`net.http_post(url, body[, headers]) -> body, status, headers, error`
+---@param url any
+---@param body any
+---@param headers? any
+---@return any # body, status, headers, error
+function net.http_post(url, body, headers) end
+
+---Puts an answer into a file, of any size, in an hour at most if nothing else is said. The file is there when all of it is; what was there before stays until then.
+---`net.download(url, path[, { headers, timeout }]) -> nil | error`
+---@param url any
+---@param path any
+---@param options? any
+---@return any # nil | error
+function net.download(url, path, options) end
+
+---What can be reached from the machine where the step runs, and how. `ping`, `traceroute` and `whois` use the programs of these names, and say so where there are none.
+---@class hostler.network
+network = {}
+
+---Pings a host four times or so often. `loss` is in percent, times are in milliseconds.
+---`network.ping(host[, { count, timeout }]) -> { success, sent, received, loss, min, avg, max, output } | nil, error`
+---@param host any
+---@param options? any
+---@return any # { success, sent, received, loss, min, avg, max, output } | nil, error
+function network.ping(host, options) end
+
+---Whether a TCP port takes connections; 5 seconds are waited if nothing else is said.
+---`network.port_check(host, port[, timeout]) -> boolean, error`
+---@param host any
+---@param port any
+---@param timeout? any
+---@return any # boolean, error
+function network.port_check(host, port, timeout) end
+
+---Which TCP ports of a list take connections; 2 seconds are waited for each, for many at a time.
+---`network.port_scan(host, ports[, timeout]) -> { open, closed, total_scanned } | nil, error`
+---@param host any
+---@param ports any
+---@param timeout? any
+---@return any # { open, closed, total_scanned } | nil, error
+function network.port_scan(host, ports, timeout) end
+
+---Connects, sends what is given, and takes what comes: until the other side closes, falls silent for a second, or the time is over.
+---`network.telnet(host, port[, { send, timeout }]) -> { connected, output } | nil, error`
+---@param host any
+---@param port any
+---@param options? any
+---@return any # { connected, output } | nil, error
+function network.telnet(host, port, options) end
+
+---How long connections to a TCP port take, in milliseconds; port 443 and four times if nothing else is said.
+---`network.latency_test(host[, { port, count, timeout }]) -> { success, count, lost, min, avg, max } | nil, error`
+---@param host any
+---@param options? any
+---@return any # { success, count, lost, min, avg, max } | nil, error
+function network.latency_test(host, options) end
+
+---How fast the answer to a request comes, in megabits a second; its first 64 MiB are taken.
+---`network.bandwidth_test(url[, { timeout }]) -> { bytes, seconds, mbps } | nil, error`
+---@param url any
+---@param options? any
+---@return any # { bytes, seconds, mbps } | nil, error
+function network.bandwidth_test(url, options) end
+
+---What a name stands for: texts for `A` (which is meant without a type), `AAAA`, `CNAME`, `NS`, `TXT` and `PTR`, tables for `MX` (`host`, `priority`) and `SRV` (`host`, `port`, `priority`, `weight`). Addresses are found as the machine finds them, the rest by asking its name server, or the one that is given.
+---`network.dns_lookup(name[, type[, { server, timeout }]]) -> list | nil, error`
+---@param name any
+---@param type? any
+---@param options? any
+---@return any # list | nil, error
+function network.dns_lookup(name, type, options) end
+
+---The names of an address, as the machine knows them.
+---`network.reverse_dns(address) -> { name } | nil, error`
+---@param address any
+---@return any # { name } | nil, error
+function network.reverse_dns(address) end
+
+---Who takes mail for a domain, the preferred first.
+---`network.mx_lookup(domain[, { server, timeout }]) -> { { host, priority } } | nil, error`
+---@param domain any
+---@param options? any
+---@return any # { { host, priority } } | nil, error
+function network.mx_lookup(domain, options) end
+
+---The network interfaces of the machine.
+---`network.interfaces() -> { { name, mac, mtu, is_up, is_loopback, addresses } } | nil, error`
+---@return any # { { name, mac, mtu, is_up, is_loopback, addresses } } | nil, error
+function network.interfaces() end
+
+---The address with which the machine reaches others.
+---`network.local_ip() -> address | nil, error`
+---@return any # address | nil, error
+function network.local_ip() end
+
+---The address with which the machine is seen by a service that answers with it; which one is yours to choose.
+---`network.public_ip(url[, { timeout }]) -> address | nil, error`
+---@param url any
+---@param options? any
+---@return any # address | nil, error
+function network.public_ip(url, options) end
+
+---The certificate of a server and whether it is to be believed: `valid`, or `error` says why not. Moments are seconds since 1970.
+---`network.ssl_check(host[, port[, timeout]]) -> { valid, error, subject, issuer, names, serial, not_before, not_after, days_left, protocol } | nil, error`
+---@param host any
+---@param port? any
+---@param timeout? any
+---@return any # { valid, error, subject, issuer, names, serial, not_before, not_after, days_left, protocol } | nil, error
+function network.ssl_check(host, port, timeout) end
+
+---The way to a host: for every hop its `number`, `address` and `times` in milliseconds.
+---`network.traceroute(host[, { hops, timeout }]) -> { output, hops } | nil, error`
+---@param host any
+---@param options? any
+---@return any # { output, hops } | nil, error
+function network.traceroute(host, options) end
+
+---What is registered about a domain or an address.
+---`network.whois(name) -> text | nil, error`
+---@param name any
+---@return any # text | nil, error
+function network.whois(name) end
+
+---The same as `notifications`.
+---@class hostler.notification
+notification = {}
+
+---Messages to people. Every function gives true, or false and what went wrong; `notifications.slack{...}` is the same as `notifications.slack.send{...}`. In check mode nothing is sent.
+---@class hostler.notifications
+notifications = {}
+
+---The same as `notifications`.
+---@class hostler.notify
+notify = {}
+
+---Traces of what a workflow does, and its numbers. They are kept in memory while the workflow is carried out, the last 1000 traces of them, and given out as text. Numbers are the same as those of `metrics`.
+---@class hostler.observability
+observability = {}
+
+---Begins a trace.
+---`observability.start_trace(name[, tags]) -> trace_id`
+---@param name any
+---@param tags? any
+---@return any # trace_id
+function observability.start_trace(name, tags) end
+
+---Ends a trace, and the spans of it that are still open.
+---`observability.end_trace(trace_id[, status = "ok"]) -> milliseconds | nil, error`
+---@param trace_id any
+---@param status? any
+---@return any # milliseconds | nil, error
+function observability.end_trace(trace_id, status) end
+
+---A trace with everything in it.
+---`observability.get_trace(trace_id) -> { id, name, status, tags, start_time, end_time, duration_ms, spans } | nil`
+---@param trace_id any
+---@return any # { id, name, status, tags, start_time, end_time, duration_ms, spans } | nil
+function observability.get_trace(trace_id) end
+
+---All traces, or those with a status.
+---`observability.list_traces([status]) -> traces`
+---@param status? any
+---@return any # traces
+function observability.list_traces(status) end
+
+---Begins a span in a trace, or below another span of it.
+---`observability.start_span(trace_id, name[, parent_span_id[, tags]]) -> span_id | nil, error`
+---@param trace_id any
+---@param name any
+---@param parent_span_id? any
+---@param tags? any
+---@return any # span_id | nil, error
+function observability.start_span(trace_id, name, parent_span_id, tags) end
+
+---Ends a span.
+---`observability.end_span(span_id[, status = "ok"]) -> milliseconds | nil, error`
+---@param span_id any
+---@param status? any
+---@return any # milliseconds | nil, error
+function observability.end_span(span_id, status) end
+
+---Says that something happened within a span.
+---`observability.add_span_event(span_id, name[, attributes]) -> true | false, error`
+---@param span_id any
+---@param name any
+---@param attributes? any
+---@return any # true | false, error
+function observability.add_span_event(span_id, name, attributes) end
+
+---Says something about a span.
+---`observability.add_span_tag(span_id, name, value) -> true | false, error`
+---@param span_id any
+---@param name any
+---@param value any
+---@return any # true | false, error
+function observability.add_span_tag(span_id, name, value) end
+
+---The same as `metrics.gauge`.
+---`observability.gauge(name, value[, tags]) -> true`
+---@param name any
+---@param value any
+---@param tags? any
+---@return any # true
+function observability.gauge(name, value, tags) end
+
+---The same as `metrics.counter`.
+---`observability.counter(name[, more = 1[, tags]]) -> number`
+---@param name any
+---@param more? any
+---@param tags? any
+---@return any # number
+function observability.counter(name, more, tags) end
+
+---The same as `metrics.histogram`.
+---`observability.histogram(name, value[, tags]) -> true`
+---@param name any
+---@param value any
+---@param tags? any
+---@return any # true
+function observability.histogram(name, value, tags) end
+
+---Begins to measure.
+---`observability.timer_start(name[, tags]) -> timer_id`
+---@param name any
+---@param tags? any
+---@return any # timer_id
+function observability.timer_start(name, tags) end
+
+---Ends to measure, and records it as a histogram of the name.
+---`observability.timer_end(timer_id) -> milliseconds | nil, error`
+---@param timer_id any
+---@return any # milliseconds | nil, error
+function observability.timer_end(timer_id) end
+
+---One trace, or all traces and numbers, as JSON.
+---`observability.export_json([trace_id]) -> text`
+---@param trace_id? any
+---@return any # text
+function observability.export_json(trace_id) end
+
+---Traces in the JSON that Jaeger loads.
+---`observability.export_jaeger([trace_id]) -> text`
+---@param trace_id? any
+---@return any # text
+function observability.export_jaeger(trace_id) end
+
+---The numbers in the text that Prometheus reads.
+---`observability.export_prometheus() -> text`
+---@return any # text
+function observability.export_prometheus() end
+
+---The same as `metrics.health_status`.
+---`observability.health_check() -> { overall, cpu, memory, disk, timestamp } | nil, error`
+---@return any # { overall, cpu, memory, disk, timestamp } | nil, error
+function observability.health_check() end
+
+---How busy and how full the machine is; as `metrics.system_cpu`, `system_memory` and `system_disk` tell it.
+---`observability.system_metrics() -> { cpu, memory, disk } | nil, error`
+---@return any # { cpu, memory, disk } | nil, error
+function observability.system_metrics() end
+
+---The `os` of Lua, where a step runs. Beside what is described here there are `time`, `date`, `clock`, `difftime` and `getenv`, as in Lua.
+---@class hostler.os
+os = {}
+
+---Runs a line of shell; what it prints are words of the step. What it leaves in the background goes on. Without a line it says whether there is a shell.
+---`os.execute([command]) -> code, "exit" | "signal", code`
+---@param command? any
+---@return any # code, "exit" | "signal", code
+function os.execute(command) end
+
+---Removes a file or an empty directory.
+---`os.remove(path) -> true | nil, error`
+---@param path any
+---@return any # true | nil, error
+function os.remove(path) end
+
+---Gives a file or directory another name.
+---`os.rename(from, to) -> true | nil, error`
+---@param from any
+---@param to any
+---@return any # true | nil, error
+function os.rename(from, to) end
+
+---Makes an empty file with a name that nobody has, and gives its path.
+---`os.tmpname() -> path`
+---@return any # path
+function os.tmpname() end
+
+---Ends the step; with a code that is not 0, or with `false`, it failed.
+---`os.exit([code])`
+---@param code? any
+function os.exit(code) end
+
+---Where a link leads.
+---`os.readlink(path) -> target | nil, error`
+---@param path any
+---@return any # target | nil, error
+function os.readlink(path) end
+
+---What is known about a file; of a link, about itself: its `type` is `link`. Otherwise as `fs.stat`.
+---`os.lstat(path) -> { path, type, size, mode, mtime, uid, gid } | nil, error`
+---@param path any
+---@return any # { path, type, size, mode, mtime, uid, gid } | nil, error
+function os.lstat(path) end
+
+---How long something takes.
+---@class hostler.perf
+perf = {}
+
+---Calls a function, and gives how long it took before what it returned. With a name that is told, and kept as a histogram of `metrics`.
+---`perf.measure(fn[, name]) -> milliseconds, values...`
+---@param fn any
+---@param name? any
+---@return any # milliseconds, values...
+function perf.measure(fn, name) end
+
+---Infrastructure that programs describe, with the `pulumi` of the machine. Nothing asks back: `up` and `destroy` of a stack go ahead, those of a client when they are given `auto_approve`.
+---@class hostler.pulumi
+pulumi = {}
+
+---Signs in at a backend, and gives a client.
+---`pulumi.login([url][, { login_local, workdir, env }]) -> client | nil, error`
+---@param url? any
+---@param options? any
+---@return any # client | nil, error
+function pulumi.login(url, options) end
+
+---A stack in a directory. `login` (or `login_url`) is the backend, `venv` a virtual environment or `venv_path` its path.
+---`pulumi.stack(name[, { workdir, login, venv, env }]) -> stack`
+---@param name any
+---@param options? any
+---@return any # stack
+function pulumi.stack(name, options) end
+
+---Runs pulumi with a list of words.
+---`pulumi.exec(args[, options]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function pulumi.exec(args, options) end
+
+---Python and its virtual environments. Methods of a venv can be chained; a chain stops where something failed.
+---@class hostler.python
+python = {}
+
+---A virtual environment at a path, whether it is there or not. `venv.path` is where.
+---`python.venv(path) -> venv`
+---@param path any
+---@return any # venv
+function python.venv(path) end
+
+---Runs the Python of the machine with a list of words.
+---`python.exec(args[, options]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function python.exec(args, options) end
+
+---The version of the machine's Python.
+---`python.version() -> text | nil, error`
+---@return any # text | nil, error
+function python.version() end
+
+---Trying again, and leaving alone what keeps failing. A function fails when it raises, or returns `nil, error`, `false, error` or `false`. Times are seconds, or texts such as `500ms`. Circuits are shared by the steps that one process carries out for an execution.
+---@class hostler.reliability
+reliability = {}
+
+---Calls a function until it goes well, at most so often, with a wait between.
+---`reliability.retry(attempts, delay, fn) -> values... | nil, error`
+---@param attempts any
+---@param delay any
+---@param fn any
+---@return any # values... | nil, error
+function reliability.retry(attempts, delay, fn) end
+
+---The same with a wait that grows. The strategy is one of `reliability.strategy`: FIXED_DELAY, EXPONENTIAL_BACKOFF, LINEAR_BACKOFF, or CUSTOM_BACKOFF with `backoff = fn(attempt, error)` that gives the seconds. `jitter` takes up to that share (true: half) off each wait. `on_retry(attempt, delay, error)` is called before each wait.
+---`reliability.retry_with_config({ max_attempts = 3, initial_delay = 1, max_delay = 30, strategy, multiplier = 2, jitter, backoff, on_retry }, fn) -> values... | nil, error`
+---@param options any
+---@param fn any
+---@return any # values... | nil, error
+function reliability.retry_with_config(options, fn) end
+
+---Calls a function unless it failed so often in a row; then it is left alone for a while, and tried again one at a time. `on_state_change(from, to)` is told about `closed`, `open` and `half-open`.
+---`reliability.circuit_breaker(name, { max_failures = 5, timeout = 60, success_threshold = 1, on_state_change }, fn) -> values... | nil, error`
+---@param name any
+---@param options any
+---@param fn any
+---@return any # values... | nil, error
+function reliability.circuit_breaker(name, options, fn) end
+
+---What a circuit has seen; times are seconds since 1970.
+---`reliability.get_circuit_stats(name) -> { state, requests, total_success, total_failures, consecutive_success, consecutive_failures, last_success_time, last_failure_time } | nil, error`
+---@param name any
+---@return any # { state, requests, total_success, total_failures, consecutive_success, consecutive_failures, last_success_time, last_failure_time } | nil, error
+function reliability.get_circuit_stats(name) end
+
+---Closes a circuit and forgets what it has seen; false when there is none.
+---`reliability.reset_circuit(name) -> boolean`
+---@param name any
+---@return any # boolean
+function reliability.reset_circuit(name) end
+
+---The names of all circuits.
+---`reliability.list_circuits() -> names`
+---@return any # names
+function reliability.list_circuits() end
+
+---Minions of a Salt master, with the `salt` of the machine. Any function of Salt is a method of a target: `salt.target('web*'):pkg_install('nginx')` calls `pkg.install`. A call gives `result, stdout, stderr, error`; `result.data` has what the minions said, by their names.
+---@class hostler.salt
+salt = {}
+
+---A client, with options for every call: the directory of the configuration, how long a master waits, how many minions at a time.
+---`salt.client([{ config_dir, timeout, batch }]) -> client`
+---@param options? any
+---@return any # client
+function salt.client(options) end
+
+---Minions: by a `glob` where nothing is said, or by `list`, `grain`, `pillar`, `compound`, `regex`, `nodegroup` or `subnet`.
+---`salt.target(expression[, type]) -> target`
+---@param expression any
+---@param type? any
+---@return any # target
+function salt.target(expression, type) end
+
+---Calls a runner on the master, as `jobs.active`.
+---`salt.runner(function, ...) -> result, stdout, stderr, error`
+---@param function_ any
+---@param ... any
+---@return any # result, stdout, stderr, error
+function salt.runner(function_, ...) end
+
+---Calls a function on this machine, without a master.
+---`salt.call(function, ...) -> result, stdout, stderr, error`
+---@param function_ any
+---@param ... any
+---@return any # result, stdout, stderr, error
+function salt.call(function_, ...) end
+
+---Hostler itself, from within a step: its agents, workflows and stacks, with the `hostler` on the path (or in HOSTLER_BIN) and whoever it is signed in as. The name is that of the system whose files use it.
+---@class hostler.sloth
+sloth = {}
+
+---Runs hostler with a list of words.
+---`sloth.exec(args[, options]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function sloth.exec(args, options) end
+
+---Runs a workflow, from a file or by its name, and waits for it.
+---`sloth.run{ file, sloth, task, delegate_to, values } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function sloth.run(options) end
+
+---The stack that a step belongs to, its outputs and its resources. `stack("name")` at the top of a file says which one that is.
+---@class hostler.stack
+stack = {}
+
+---The name of the stack; nil when the step belongs to none.
+---`stack.get_name() -> name | nil`
+---@return any # name | nil
+function stack.get_name() end
+
+---The id of the stack.
+---`stack.get_id() -> id | nil`
+---@return any # id | nil
+function stack.get_id() end
+
+---How it is with the stack: `created`, `running`, `completed` or `failed`.
+---`stack.get_status() -> status | nil`
+---@return any # status | nil
+function stack.get_status() end
+
+---Says what an output of the stack is.
+---`stack.set_output(key, value) -> true | false, error`
+---@param key any
+---@param value any
+---@return any # true | false, error
+function stack.set_output(key, value) end
+
+---What an output of the stack is.
+---`stack.get_output(key) -> value | nil`
+---@param key any
+---@return any # value | nil
+function stack.get_output(key) end
+
+---Says what a resource of the stack is to be, and tells whether that is new. Raises when the step belongs to no stack.
+---`stack.register_resource{ type, name, module, properties, dependencies } -> "created" | "changed" | "unchanged", resource`
+---@param options any
+---@return any # "created" | "changed" | "unchanged", resource
+function stack.register_resource(options) end
+
+---A resource: `id`, `stack_id`, `type`, `name`, `module`, `state`, `checksum`, `properties`, `dependencies`.
+---`stack.get_resource(type, name) -> resource | nil`
+---@param type any
+---@param name any
+---@return any # resource | nil
+function stack.get_resource(type, name) end
+
+---Says how it is with a resource: its state is `pending`, `applied`, `failed` or `drift`.
+---`stack.update_resource(type, name, { state, error }) -> true | false, error`
+---@param type any
+---@param name any
+---@param options any
+---@return any # true | false, error
+function stack.update_resource(type, name, options) end
+
+---Forgets a resource.
+---`stack.delete_resource(type, name) -> true | false, error`
+---@param type any
+---@param name any
+---@return any # true | false, error
+function stack.delete_resource(type, name) end
+
+---Whether there is such a resource.
+---`stack.resource_exists(type, name) -> boolean`
+---@param type any
+---@param name any
+---@return any # boolean
+function stack.resource_exists(type, name) end
+
+---What is kept between steps, executions and machines under a key, and locks. Values are what JSON knows, and come back as they were. Changes of one entry are done in one go, whoever else changes it. A time to live is in seconds, or a text such as `5m`; an entry is gone exactly when it is over.
+---@class hostler.state
+state = {}
+
+---Keeps a value, for ever or for so long.
+---`state.set(key, value[, ttl]) -> true | false, error`
+---@param key any
+---@param value any
+---@param ttl? any
+---@return any # true | false, error
+function state.set(key, value, ttl) end
+
+---The same with a time to live.
+---`state.set_with_ttl(key, value, ttl) -> true | false, error`
+---@param key any
+---@param value any
+---@param ttl any
+---@return any # true | false, error
+function state.set_with_ttl(key, value, ttl) end
+
+---What is kept under a key.
+---`state.get(key[, default]) -> value | nil, error`
+---@param key any
+---@param default? any
+---@return any # value | nil, error
+function state.get(key, default) end
+
+---Forgets an entry.
+---`state.delete(key) -> true, existed | false, error`
+---@param key any
+---@return any # true, existed | false, error
+function state.delete(key) end
+
+---Whether there is an entry.
+---`state.exists(key) -> boolean`
+---@param key any
+---@return any # boolean
+function state.exists(key) end
+
+---The same as `state.exists`.
+---`state.has(key) -> boolean`
+---@param key any
+---@return any # boolean
+function state.has(key) end
+
+---The sorted keys that match a pattern in which `*` stands for any text; all without one. A text without `*` is the beginning of keys, and gives a table of these keys and their values.
+---`state.keys([pattern]) -> keys | entries`
+---@param pattern? any
+---@return any # keys | entries
+function state.keys(pattern) end
+
+---A table of keys and values.
+---`state.get_all([pattern]) -> entries`
+---@param pattern? any
+---@return any # entries
+function state.get_all(pattern) end
+
+---Forgets every entry that matches; all without a pattern.
+---`state.clear([pattern]) -> true, count | false, error`
+---@param pattern? any
+---@return any # true, count | false, error
+function state.clear(pattern) end
+
+---Lets an entry live so long from now on, or for ever without a time; false when there is none.
+---`state.set_ttl(key, ttl) -> boolean`
+---@param key any
+---@param ttl any
+---@return any # boolean
+function state.set_ttl(key, ttl) end
+
+---How long an entry lives, rounded up to whole seconds: -1 for ever, -2 when there is none.
+---`state.get_ttl(key) -> seconds`
+---@param key any
+---@return any # seconds
+function state.get_ttl(key) end
+
+---The same as `state.get_ttl`.
+---`state.ttl(key) -> seconds`
+---@param key any
+---@return any # seconds
+function state.ttl(key) end
+
+---Adds to a number, which begins at 0, and gives the new one.
+---`state.increment(key[, delta = 1]) -> number | nil, error`
+---@param key any
+---@param delta? any
+---@return any # number | nil, error
+function state.increment(key, delta) end
+
+---Subtracts from a number.
+---`state.decrement(key[, delta = 1]) -> number | nil, error`
+---@param key any
+---@param delta? any
+---@return any # number | nil, error
+function state.decrement(key, delta) end
+
+---Puts text at the end of a text, and gives its length.
+---`state.append(key, text) -> length | nil, error`
+---@param key any
+---@param text any
+---@return any # length | nil, error
+function state.append(key, text) end
+
+---Sets a value only where the old one is there; nil is no entry.
+---`state.compare_swap(key, old, new) -> boolean`
+---@param key any
+---@param old any
+---@param new any
+---@return any # boolean
+function state.compare_swap(key, old, new) end
+
+---Puts a value at the end of a list.
+---`state.list_push(key, value) -> length | nil, error`
+---@param key any
+---@param value any
+---@return any # length | nil, error
+function state.list_push(key, value) end
+
+---Takes the value at the end of a list.
+---`state.list_pop(key) -> value | nil`
+---@param key any
+---@return any # value | nil
+function state.list_pop(key) end
+
+---How many values a list has; 0 when there is none.
+---`state.list_length(key) -> number | nil, error`
+---@param key any
+---@return any # number | nil, error
+function state.list_length(key) end
+
+---How much is kept; the size is that of keys and values in bytes, the time is seconds since 1970.
+---`state.stats() -> { total_keys, total_size, last_modified, backend }`
+---@return any # { total_keys, total_size, last_modified, backend }
+function state.stats() end
+
+---Takes a lock if it is free, for so long; without a time until `state.unlock` or the end of the step.
+---`state.try_lock(name[, ttl]) -> true | false, error`
+---@param name any
+---@param ttl? any
+---@return any # true | false, error
+function state.try_lock(name, ttl) end
+
+---Waits for a lock, however long or for so long, and takes it until `state.unlock` or the end of the step. Whoever dies with a lock holds it for 30 seconds more.
+---`state.lock(name[, timeout]) -> true | false, error`
+---@param name any
+---@param timeout? any
+---@return any # true | false, error
+function state.lock(name, timeout) end
+
+---Gives a lock back that this step holds.
+---`state.unlock(name) -> true | false, error`
+---@param name any
+---@return any # true | false, error
+function state.unlock(name) end
+
+---Calls a function while a lock is held, and gives it back whatever happens.
+---`state.with_lock(name, fn[, timeout]) -> values... | nil, error`
+---@param name any
+---@param fn any
+---@param timeout? any
+---@return any # values... | nil, error
+function state.with_lock(name, fn, timeout) end
+
+---Files of packages, linked into place by GNU Stow. `dir` (or `source_dir`) is the directory of packages, `~/.dotfiles` or `~/dotfiles` where nobody says; `target` (or `target_dir`) is where links go, the directory above where nobody says.
+---@class hostler.stow
+stow = {}
+
+---Links packages into place; `changed` says whether there was something to link.
+---`stow.stow{ package or packages, dir, target, verbose, no_folding, ignore, create_target } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function stow.stow(options) end
+
+---The same as `stow.stow`.
+---`stow.link{ package, source_dir, target_dir, create_target, verbose, no_folding } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function stow.link(options) end
+
+---Takes the links of packages away.
+---`stow.unstow{ package or packages, dir, target } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function stow.unstow(options) end
+
+---The same as `stow.unstow`.
+---`stow.unlink{ package, source_dir, target_dir } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function stow.unlink(options) end
+
+---Takes links away and makes them again, for packages whose files have changed.
+---`stow.restow{ package or packages, dir, target } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function stow.restow(options) end
+
+---Takes files that are in the way into the package, and links them.
+---`stow.adopt{ package, dir, target } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function stow.adopt(options) end
+
+---Whether packages could be linked, and what is in the way.
+---`stow.check{ package, dir, target } -> { would_succeed, output, conflicts } | nil, error`
+---@param options any
+---@return any # { would_succeed, output, conflicts } | nil, error
+function stow.check(options) end
+
+---The same as `stow.check`; `output` has what would be linked.
+---`stow.simulate{ package, dir, target } -> { would_succeed, output, conflicts, changed } | nil, error`
+---@param options any
+---@return any # { would_succeed, output, conflicts, changed } | nil, error
+function stow.simulate(options) end
+
+---Makes a directory be there, with its mode and owner.
+---`stow.ensure_target{ path, mode, owner } -> result | nil, error`
+---@param options any
+---@return any # result | nil, error
+function stow.ensure_target(options) end
+
+---Packages of a stow directory.
+---`stow.list_packages([{ dir }]) -> list | nil, error`
+---@param options? any
+---@return any # list | nil, error
+function stow.list_packages(options) end
+
+---Whether every file of a package is linked into place.
+---`stow.is_stowed{ package, dir, target } -> boolean`
+---@param options any
+---@return any # boolean
+function stow.is_stowed(options) end
+
+---Links of a package that are in place: `path`, `source`.
+---`stow.get_links{ package, dir, target } -> list | nil, error`
+---@param options any
+---@return any # list | nil, error
+function stow.get_links(options) end
+
+---How much of a package is in place. It is valid where nothing else is in its way, complete where all of it is linked.
+---`stow.verify{ package, dir, target } -> { total_files, stowed_links, missing, conflicts, is_valid, is_complete } | nil, error`
+---@param options any
+---@return any # { total_files, stowed_links, missing, conflicts, is_valid, is_complete } | nil, error
+function stow.verify(options) end
+
+---What can be done with texts. Patterns are regular expressions (not those of Lua), in which nothing takes exponential time; invalid ones give `nil, error`.
+---@class hostler.strings
+strings = {}
+
+---Without white space at both ends.
+---`strings.trim(text) -> text`
+---@param text any
+---@return any # text
+function strings.trim(text) end
+
+---In capital letters.
+---`strings.upper(text) -> text`
+---@param text any
+---@return any # text
+function strings.upper(text) end
+
+---In small letters.
+---`strings.lower(text) -> text`
+---@param text any
+---@return any # text
+function strings.lower(text) end
+
+---Every word with a capital letter in front.
+---`strings.title(text) -> text`
+---@param text any
+---@return any # text
+function strings.title(text) end
+
+---The parts between separators; an empty separator gives the characters.
+---`strings.split(text, separator) -> { text }`
+---@param text any
+---@param separator any
+---@return any # { text }
+function strings.split(text, separator) end
+
+---The items of a list as one text.
+---`strings.join(list, separator) -> text`
+---@param list any
+---@param separator any
+---@return any # text
+function strings.join(list, separator) end
+
+---Another text in place of each that stands there, or of the first so many.
+---`strings.replace(text, old, new[, count]) -> text`
+---@param text any
+---@param old any
+---@param new any
+---@param count? any
+---@return any # text
+function strings.replace(text, old, new, count) end
+
+---Whether a text is in another.
+---`strings.contains(text, part) -> boolean`
+---@param text any
+---@param part any
+---@return any # boolean
+function strings.contains(text, part) end
+
+---Whether a text begins with another.
+---`strings.starts_with(text, part) -> boolean`
+---@param text any
+---@param part any
+---@return any # boolean
+function strings.starts_with(text, part) end
+
+---Whether a text ends with another.
+---`strings.ends_with(text, part) -> boolean`
+---@param text any
+---@param part any
+---@return any # boolean
+function strings.ends_with(text, part) end
+
+---How often a text is in another.
+---`strings.count(text, part) -> number`
+---@param text any
+---@param part any
+---@return any # number
+function strings.count(text, part) end
+
+---The first place that fits, and its groups; a group that is not there is empty. Without such a place it is nil.
+---`strings.match(text, pattern) -> { whole, group, ... } | nil, error`
+---@param text any
+---@param pattern any
+---@return any # { whole, group, ... } | nil, error
+function strings.match(text, pattern) end
+
+---Every place that fits.
+---`strings.match_all(text, pattern) -> { text } | nil, error`
+---@param text any
+---@param pattern any
+---@return any # { text } | nil, error
+function strings.match_all(text, pattern) end
+
+---Another text in place of every one that fits; `$1` is its first group.
+---`strings.replace_regex(text, pattern, new) -> text | nil, error`
+---@param text any
+---@param pattern any
+---@param new any
+---@return any # text | nil, error
+function strings.replace_regex(text, pattern, new) end
+
+---The bytes in base64.
+---`strings.base64_encode(text) -> text`
+---@param text any
+---@return any # text
+function strings.base64_encode(text) end
+
+---The bytes behind base64, of either alphabet, with or without its padding.
+---`strings.base64_decode(text) -> text | nil, error`
+---@param text any
+---@return any # text | nil, error
+function strings.base64_decode(text) end
+
+---As a value in a query of a URL.
+---`strings.url_encode(text) -> text`
+---@param text any
+---@return any # text
+function strings.url_encode(text) end
+
+---The text behind a value in a query.
+---`strings.url_decode(text) -> text | nil, error`
+---@param text any
+---@return any # text | nil, error
+function strings.url_decode(text) end
+
+---The MD5 digest in hex; for old protocols, not for safety.
+---`strings.md5(text) -> text`
+---@param text any
+---@return any # text
+function strings.md5(text) end
+
+---The SHA-1 digest in hex; for old protocols, not for safety.
+---`strings.sha1(text) -> text`
+---@param text any
+---@return any # text
+function strings.sha1(text) end
+
+---The SHA-256 digest in hex.
+---`strings.sha256(text) -> text`
+---@param text any
+---@return any # text
+function strings.sha256(text) end
+
+---Whether it looks as an address of mail does.
+---`strings.is_email(text) -> boolean`
+---@param text any
+---@return any # boolean
+function strings.is_email(text) end
+
+---Whether it is a URL with a host.
+---`strings.is_url(text) -> boolean`
+---@param text any
+---@return any # boolean
+function strings.is_url(text) end
+
+---Whether it is a number.
+---`strings.is_numeric(text) -> boolean`
+---@param text any
+---@return any # boolean
+function strings.is_numeric(text) end
+
+---Whether it has letters and nothing else.
+---`strings.is_alpha(text) -> boolean`
+---@param text any
+---@return any # boolean
+function strings.is_alpha(text) end
+
+---Whether it has letters and digits and nothing else.
+---`strings.is_alphanumeric(text) -> boolean`
+---@param text any
+---@return any # boolean
+function strings.is_alphanumeric(text) end
+
+---Filled up in front, with spaces if nothing else is said.
+---`strings.pad_left(text, length[, character]) -> text`
+---@param text any
+---@param length any
+---@param character? any
+---@return any # text
+function strings.pad_left(text, length, character) end
+
+---Filled up at the end, with spaces if nothing else is said.
+---`strings.pad_right(text, length[, character]) -> text`
+---@param text any
+---@param length any
+---@param character? any
+---@return any # text
+function strings.pad_right(text, length, character) end
+
+---At most so long; what is cut ends with the suffix, `...` if nothing else is said.
+---`strings.truncate(text, length[, suffix]) -> text`
+---@param text any
+---@param length any
+---@param suffix? any
+---@return any # text
+function strings.truncate(text, length, suffix) end
+
+---Infrastructure that files describe, with the `terraform` of the machine. The client that `terraform.init` gives has every function here as a method that acts in its directory.
+---@class hostler.terraform
+terraform = {}
+
+---Prepares a directory, and gives a client for it.
+---`terraform.init(workdir) or { workdir, upgrade, reconfigure, backend, backend_config } -> client | { success = false, error }`
+---@param options any
+---@return any # client | { success = false, error }
+function terraform.init(options) end
+
+---Writes values into a file of variables that only its owner can read. One that says the same stays as it is.
+---`terraform.create_tfvars(file, values[, { workdir }]) -> { filename, full_path, content, changed, success }`
+---@param file any
+---@param values any
+---@param options? any
+---@return any # { filename, full_path, content, changed, success }
+function terraform.create_tfvars(file, values, options) end
+
+---An output as text, or all of them as a table. `client:output{ name, json }` gives a result.
+---`terraform.output{ workdir, name } -> text or table | nil, error`
+---@param options any
+---@return any # text or table | nil, error
+function terraform.output(options) end
+
+---Says what would change. With `out` the plan is kept for `apply`.
+---`terraform.plan([{ workdir, out, destroy, refresh, refresh_only, var_file, vars, target, detailed_exitcode }]) -> result, error`
+---@param options? any
+---@return any # result, error
+function terraform.plan(options) end
+
+---Makes it so. It needs a kept plan, or `auto_approve`.
+---`terraform.apply([{ workdir, plan, auto_approve, var_file, vars, target, replace, parallelism }]) -> result, error`
+---@param options? any
+---@return any # result, error
+function terraform.apply(options) end
+
+---Destroys everything that the files describe.
+---`terraform.destroy([{ workdir, auto_approve, var_file, vars, target }]) -> result, error`
+---@param options? any
+---@return any # result, error
+function terraform.destroy(options) end
+
+---Brings the state to what is there.
+---`terraform.refresh([{ workdir, var_file, vars }]) -> result, error`
+---@param options? any
+---@return any # result, error
+function terraform.refresh(options) end
+
+---Looks for mistakes; `data` has the diagnostics.
+---`terraform.validate([{ workdir }]) -> result, error`
+---@param options? any
+---@return any # result, error
+function terraform.validate(options) end
+
+---Lays files out; with `check` it only says which are not.
+---`terraform.fmt([{ workdir, check, diff, recursive }]) -> result, error`
+---@param options? any
+---@return any # result, error
+function terraform.fmt(options) end
+
+---The state, or a kept plan; `data` has it as a table.
+---`terraform.show([{ workdir, plan }]) -> result, error`
+---@param options? any
+---@return any # result, error
+function terraform.show(options) end
+
+---Gets modules.
+---`terraform.get([{ workdir, update }]) -> result, error`
+---@param options? any
+---@return any # result, error
+function terraform.get(options) end
+
+---Providers that are needed.
+---`terraform.providers([{ workdir }]) -> result, error`
+---@param options? any
+---@return any # result, error
+function terraform.providers(options) end
+
+---What depends on what, in the language of Graphviz.
+---`terraform.graph([{ workdir, type, plan }]) -> result, error`
+---@param options? any
+---@return any # result, error
+function terraform.graph(options) end
+
+---Takes something that is there into the state.
+---`terraform.import(address, id[, { workdir, var_file, vars }]) -> result, error`
+---@param address any
+---@param id any
+---@param options? any
+---@return any # result, error
+function terraform.import(address, id, options) end
+
+---Has something made anew by the next apply.
+---`terraform.taint(address[, { workdir, allow_missing }]) -> result, error`
+---@param address any
+---@param options? any
+---@return any # result, error
+function terraform.taint(address, options) end
+
+---Takes that back.
+---`terraform.untaint(address[, { workdir, allow_missing }]) -> result, error`
+---@param address any
+---@param options? any
+---@return any # result, error
+function terraform.untaint(address, options) end
+
+---Releases a lock that was left behind.
+---`terraform.force_unlock(lock_id[, { workdir }]) -> result, error`
+---@param lock_id any
+---@param options? any
+---@return any # result, error
+function terraform.force_unlock(lock_id, options) end
+
+---The version; `data.terraform_version`.
+---`terraform.version() -> result, error`
+---@return any # result, error
+function terraform.version() end
+
+---Addresses of everything in the state.
+---`terraform.state_list([{ workdir, id }]) -> list | nil, error`
+---@param options? any
+---@return any # list | nil, error
+function terraform.state_list(options) end
+
+---One thing in the state.
+---`terraform.state_show(address[, { workdir }]) -> result, error`
+---@param address any
+---@param options? any
+---@return any # result, error
+function terraform.state_show(address, options) end
+
+---Gives something in the state another address.
+---`terraform.state_mv(from, to[, { workdir }]) -> result, error`
+---@param from any
+---@param to any
+---@param options? any
+---@return any # result, error
+function terraform.state_mv(from, to, options) end
+
+---Forgets something, which stays where it is.
+---`terraform.state_rm(address[, { workdir }]) -> result, error`
+---@param address any
+---@param options? any
+---@return any # result, error
+function terraform.state_rm(address, options) end
+
+---The state as JSON, in `data`.
+---`terraform.state_pull([{ workdir }]) -> result, error`
+---@param options? any
+---@return any # result, error
+function terraform.state_pull(options) end
+
+---Replaces the state by that in a file.
+---`terraform.state_push(file[, { workdir, force }]) -> result, error`
+---@param file any
+---@param options? any
+---@return any # result, error
+function terraform.state_push(file, options) end
+
+---Workspaces; the current one has a star before it.
+---`terraform.workspace_list([{ workdir }]) -> list | nil, error`
+---@param options? any
+---@return any # list | nil, error
+function terraform.workspace_list(options) end
+
+---The current workspace.
+---`terraform.workspace_show([{ workdir }]) -> text | nil, error`
+---@param options? any
+---@return any # text | nil, error
+function terraform.workspace_show(options) end
+
+---Makes a workspace and goes to it.
+---`terraform.workspace_new(name[, { workdir }]) -> result, error`
+---@param name any
+---@param options? any
+---@return any # result, error
+function terraform.workspace_new(name, options) end
+
+---Goes to a workspace; with `create` it is made where it is not there.
+---`terraform.workspace_select(name[, { workdir, create }]) -> result, error`
+---@param name any
+---@param options? any
+---@return any # result, error
+function terraform.workspace_select(name, options) end
+
+---Deletes a workspace.
+---`terraform.workspace_delete(name[, { workdir, force }]) -> result, error`
+---@param name any
+---@param options? any
+---@return any # result, error
+function terraform.workspace_delete(name, options) end
+
+---Runs terraform with a list of words.
+---`terraform.exec(args[, { workdir }]) -> result, error`
+---@param args any
+---@param options? any
+---@return any # result, error
+function terraform.exec(args, options) end
+
+---Moments as seconds since 1970. Where a moment is left out, now is meant; spans are seconds or texts as `1h30m`. Layouts are those of Go (`2006-01-02 15:04:05`), by their names (`RFC3339`, `DateTime`, ..), or, with a `%` in them, those of `os.date`. `time.local` and `time.until` are words of the language: write `time['local'](..)`.
+---@class hostler.time
+time = {}
+
+---Now, in whole seconds.
+---`time.now() -> seconds`
+---@return any # seconds
+function time.now() end
+
+---A moment of its seconds and nanoseconds.
+---`time.unix([seconds[, nanoseconds]]) -> seconds`
+---@param seconds? any
+---@param nanoseconds? any
+---@return any # seconds
+function time.unix(seconds, nanoseconds) end
+
+---Nanoseconds since 1970, as near as a number can be.
+---`time.unix_nano([moment]) -> nanoseconds`
+---@param moment? any
+---@return any # nanoseconds
+function time.unix_nano(moment) end
+
+---A moment as a layout says.
+---`time.format(moment, layout[, zone]) -> text | nil, error`
+---@param moment any
+---@param layout any
+---@param zone? any
+---@return any # text | nil, error
+function time.format(moment, layout, zone) end
+
+---The moment of a text that is written as a layout says.
+---`time.parse(text, layout[, zone]) -> moment | nil, error`
+---@param text any
+---@param layout any
+---@param zone? any
+---@return any # moment | nil, error
+function time.parse(text, layout, zone) end
+
+---A moment as RFC 3339 has it, in UTC.
+---`time.rfc3339([moment]) -> text`
+---@param moment? any
+---@return any # text
+function time.rfc3339(moment) end
+
+---A moment and a span later.
+---`time.add(moment, span) -> moment`
+---@param moment any
+---@param span any
+---@return any # moment
+function time.add(moment, span) end
+
+---The seconds from another moment to this one; a text is a span that is taken off.
+---`time.sub(moment, other) -> seconds`
+---@param moment any
+---@param other any
+---@return any # seconds
+function time.sub(moment, other) end
+
+---The seconds of a span.
+---`time.duration(text) -> seconds | nil, error`
+---@param text any
+---@return any # seconds | nil, error
+function time.duration(text) end
+
+---The seconds since a moment.
+---`time.since(moment) -> seconds`
+---@param moment any
+---@return any # seconds
+function time.since(moment) end
+
+---The seconds until a moment.
+---`time.until(moment) -> seconds`
+---@param moment any
+---@return any # seconds
+function time.until(moment) end
+
+---Waits; other steps go on.
+---`time.sleep(span)`
+---@param span any
+function time.sleep(span) end
+
+---The year.
+---`time.year([moment]) -> number`
+---@param moment? any
+---@return any # number
+function time.year(moment) end
+
+---The month, from 1.
+---`time.month([moment]) -> number`
+---@param moment? any
+---@return any # number
+function time.month(moment) end
+
+---The day of the month.
+---`time.day([moment]) -> number`
+---@param moment? any
+---@return any # number
+function time.day(moment) end
+
+---The hour, from 0.
+---`time.hour([moment]) -> number`
+---@param moment? any
+---@return any # number
+function time.hour(moment) end
+
+---The minute, from 0.
+---`time.minute([moment]) -> number`
+---@param moment? any
+---@return any # number
+function time.minute(moment) end
+
+---The second, from 0.
+---`time.second([moment]) -> number`
+---@param moment? any
+---@return any # number
+function time.second(moment) end
+
+---The day of the week: 0 is Sunday.
+---`time.weekday([moment]) -> number, name`
+---@param moment? any
+---@return any # number, name
+function time.weekday(moment) end
+
+---A moment in UTC, as RFC 3339 has it.
+---`time.utc([moment]) -> text`
+---@param moment? any
+---@return any # text
+function time.utc(moment) end
+
+---A moment in the zone of the step, as RFC 3339 has it.
+---`time.local([moment]) -> text`
+---@param moment? any
+---@return any # text
+function time.local(moment) end
+
+---A moment in another zone, as RFC 3339 has it.
+---`time.in_location(moment, zone) -> text | nil, error`
+---@param moment any
+---@param zone any
+---@return any # text | nil, error
+function time.in_location(moment, zone) end
+
+---Whether a moment is before another.
+---`time.before(a, b) -> boolean`
+---@param a any
+---@param b any
+---@return any # boolean
+function time.before(a, b) end
+
+---Whether a moment is after another.
+---`time.after(a, b) -> boolean`
+---@param a any
+---@param b any
+---@return any # boolean
+function time.after(a, b) end
+
+---Whether two moments are the same.
+---`time.equal(a, b) -> boolean`
+---@param a any
+---@param b any
+---@return any # boolean
+function time.equal(a, b) end
+
+---The last moment before that is a multiple of the span.
+---`time.truncate(moment, span) -> moment`
+---@param moment any
+---@param span any
+---@return any # moment
+function time.truncate(moment, span) end
+
+---The nearest moment that is a multiple of the span.
+---`time.round(moment, span) -> moment`
+---@param moment any
+---@param span any
+---@return any # moment
+function time.round(moment, span) end
+
+---TOML, as in `data`.
+---@class hostler.toml
+toml = {}
+
+---The same as `data.toml_encode`.
+---`toml.encode(table) -> text | nil, error`
+---@param table any
+---@return any # text | nil, error
+function toml.encode(table) end
+
+---The same as `data.toml_decode`.
+---`toml.decode(text) -> value | nil, error`
+---@param text any
+---@return any # value | nil, error
+function toml.decode(text) end
+
+---What is to be watched on a machine from now on; when its condition holds, an event is told. Every function of `register` takes a table with `when` (one condition or a list of them), `interval` (5s unless told otherwise) and what it is about, and gives the id of the watcher. The same watcher registered twice is one.
+---@class hostler.watcher
+watcher = {}
+
+---What is watched.
+---`watcher.list() -> { { id, kind, when, interval, ... } }`
+---@return any # { { id, kind, when, interval, ... } }
+function watcher.list() end
+
+---Watches something no longer; false when it was not watched.
+---`watcher.remove(id) -> boolean`
+---@param id any
+---@return any # boolean
+function watcher.remove(id) end
+
+---The directory in which the step works, and directories below it.
+---@class hostler.workdir
+workdir = {}
+
+---The directory in which the step works.
+---`workdir.get() -> path`
+---@return any # path
+function workdir.get() end
+
+---Whether it is there, or a directory of that path.
+---`workdir.exists([path]) -> boolean`
+---@param path? any
+---@return any # boolean
+function workdir.exists(path) end
+
+---Makes it, or a directory of that path, with those above it.
+---`workdir.create([path]) -> true | false, error`
+---@param path? any
+---@return any # true | false, error
+function workdir.create(path) end
+
+---Removes what is in it, or a directory of that path with everything in it. Directories such as `/` and `/etc` are refused.
+---`workdir.cleanup([path]) -> true | false, error`
+---@param path? any
+---@return any # true | false, error
+function workdir.cleanup(path) end
+
+---YAML, as in `data`.
+---@class hostler.yaml
+yaml = {}
+
+---The same as `data.yaml_encode`.
+---`yaml.encode(table) -> text | nil, error`
+---@param table any
+---@return any # text | nil, error
+function yaml.encode(table) end
+
+---The same as `data.yaml_decode`.
+---`yaml.decode(text) -> value | nil, error`
+---@param text any
+---@return any # value | nil, error
+function yaml.decode(text) end
