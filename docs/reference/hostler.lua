@@ -270,6 +270,56 @@ circuit = {}
 ---@return any # values... | nil, error
 function circuit.protect(name, options, fn) end
 
+---Entries of crontabs, each under a name. Lines of others stay as they are.
+---@class hostler.cron
+cron = {}
+
+---Makes an entry be there as told. The schedule has five fields, or is a word such as `@daily`.
+---`cron.add{ name, schedule, command, user, enabled } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function cron.add(options) end
+
+---Makes an entry not be there.
+---`cron.remove(name[, user]) -> result, result | nil, error`
+---@param name any
+---@param user? any
+---@return any # result, result | nil, error
+function cron.remove(name, user) end
+
+---Makes an entry count again.
+---`cron.enable(name[, user]) -> result, result | nil, error`
+---@param name any
+---@param user? any
+---@return any # result, result | nil, error
+function cron.enable(name, user) end
+
+---Keeps an entry as a comment, so that it does not run.
+---`cron.disable(name[, user]) -> result, result | nil, error`
+---@param name any
+---@param user? any
+---@return any # result, result | nil, error
+function cron.disable(name, user) end
+
+---All entries of a crontab, those without a name included.
+---`cron.list([user]) -> [{ name, schedule, command, user, enabled }] | nil, error`
+---@param user? any
+---@return any # [{ name, schedule, command, user, enabled }] | nil, error
+function cron.list(user) end
+
+---Whether there is an entry of this name.
+---`cron.exists(name[, user]) -> boolean | nil, error`
+---@param name any
+---@param user? any
+---@return any # boolean | nil, error
+function cron.exists(name, user) end
+
+---Whether a schedule can be read.
+---`cron.validate_schedule(schedule) -> boolean, message`
+---@param schedule any
+---@return any # boolean, message
+function cron.validate_schedule(schedule) end
+
 ---Digests, encodings, random values, sealed texts. What is random is of the quality that keys need, and is not there while a file is defined, so that it is defined the same everywhere.
 ---@class hostler.crypto
 crypto = {}
@@ -854,6 +904,291 @@ export = {}
 ---@param table any
 ---@return any # true
 function export.values(table) end
+
+---What is true of the machine where the step runs, as it is at that moment.
+---@class hostler.facts
+facts = {}
+
+---Everything below in one table: `hostname`, `platform`, `memory`, `disk`, `network`, `users`, `processes`, `mounts`, `uptime`, `load`, `kernel`, `cpu`; packages and services only where they are asked for by name.
+---`facts.get_all([{ agent }]) -> facts | nil, error`
+---@param options? any
+---@return any # facts | nil, error
+function facts.get_all(options) end
+
+---The name of the machine.
+---`facts.get_hostname([{ agent }]) -> name | nil, error`
+---@param options? any
+---@return any # name | nil, error
+function facts.get_hostname(options) end
+
+---What the machine runs.
+---`facts.get_platform([{ agent }]) -> { os, family, name, version, architecture, kernel, kernel_version, virtualization } | nil, error`
+---@param options? any
+---@return any # { os, family, name, version, architecture, kernel, kernel_version, virtualization } | nil, error
+function facts.get_platform(options) end
+
+---The operating system.
+---`facts.os([{ agent }]) -> { name, id, version, family, arch, kernel } | nil, error`
+---@param options? any
+---@return any # { name, id, version, family, arch, kernel } | nil, error
+function facts.os(options) end
+
+---The same as `facts.os`.
+---`facts.get_os([{ agent }]) -> { name, id, version, family, arch, kernel } | nil, error`
+---@param options? any
+---@return any # { name, id, version, family, arch, kernel } | nil, error
+function facts.get_os(options) end
+
+---How many processors a step may use.
+---`facts.cpu_count([{ agent }]) -> number | nil, error`
+---@param options? any
+---@return any # number | nil, error
+function facts.cpu_count(options) end
+
+---Memory, in bytes.
+---`facts.get_memory([{ agent }]) -> { total, available, used, used_percent, free, cached, buffers } | nil, error`
+---@param options? any
+---@return any # { total, available, used, used_percent, free, cached, buffers } | nil, error
+function facts.get_memory(options) end
+
+---Disks that are mounted, in bytes; one of them where its `mountpoint` is told.
+---`facts.get_disk([{ agent, mountpoint }]) -> [{ device, mountpoint, fstype, total, used, free, used_percent }] | one | nil, error`
+---@param options? any
+---@return any # [{ device, mountpoint, fstype, total, used, free, used_percent }] | one | nil, error
+function facts.get_disk(options) end
+
+---Interfaces of the network; one of them where it is named. Addresses need the program `ip`.
+---`facts.get_network([{ agent, interface }]) -> [{ name, mac, mtu, is_up, speed, addresses }] | one | nil, error`
+---@param options? any
+---@return any # [{ name, mac, mtu, is_up, speed, addresses }] | one | nil, error
+function facts.get_network(options) end
+
+---Packages that are installed.
+---`facts.get_packages([{ agent }]) -> { manager, installed_count, packages } | nil, error`
+---@param options? any
+---@return any # { manager, installed_count, packages } | nil, error
+function facts.get_packages(options) end
+
+---Whether a package is installed, and which version.
+---`facts.get_package({ name[, agent] }) -> { installed, name, version } | nil, error`
+---@param options any
+---@return any # { installed, name, version } | nil, error
+function facts.get_package(options) end
+
+---Services of systemd.
+---`facts.get_services([{ agent }]) -> [{ name, status, state, description }] | nil, error`
+---@param options? any
+---@return any # [{ name, status, state, description }] | nil, error
+function facts.get_services(options) end
+
+---A service of systemd.
+---`facts.get_service({ name[, agent] }) -> { name, status, state, enabled } | nil, error`
+---@param options any
+---@return any # { name, status, state, enabled } | nil, error
+function facts.get_service(options) end
+
+---Users of the machine.
+---`facts.get_users([{ agent }]) -> [{ username, uid, gid, home, shell }] | nil, error`
+---@param options? any
+---@return any # [{ username, uid, gid, home, shell }] | nil, error
+function facts.get_users(options) end
+
+---A user of the machine.
+---`facts.get_user({ username[, agent] }) -> { username, uid, gid, home, shell } | nil, error`
+---@param options any
+---@return any # { username, uid, gid, home, shell } | nil, error
+function facts.get_user(options) end
+
+---How many processes there are.
+---`facts.get_processes([{ agent }]) -> { total, running, sleeping, zombie } | nil, error`
+---@param options? any
+---@return any # { total, running, sleeping, zombie } | nil, error
+function facts.get_processes(options) end
+
+---Everything that is mounted.
+---`facts.get_mounts([{ agent }]) -> [{ device, mountpoint, fstype, options }] | nil, error`
+---@param options? any
+---@return any # [{ device, mountpoint, fstype, options }] | nil, error
+function facts.get_mounts(options) end
+
+---Since when the machine runs.
+---`facts.get_uptime([{ agent }]) -> { seconds, boot_time, timezone } | nil, error`
+---@param options? any
+---@return any # { seconds, boot_time, timezone } | nil, error
+function facts.get_uptime(options) end
+
+---The load of the last minute, five and fifteen minutes, as a list.
+---`facts.get_load([{ agent }]) -> { one, five, fifteen } | nil, error`
+---@param options? any
+---@return any # { one, five, fifteen } | nil, error
+function facts.get_load(options) end
+
+---The kernel.
+---`facts.get_kernel([{ agent }]) -> { name, version } | nil, error`
+---@param options? any
+---@return any # { name, version } | nil, error
+function facts.get_kernel(options) end
+
+---One of all facts by its path, such as `memory.total` or `load.1`.
+---`facts.query({ path[, agent] } | path) -> value | nil, error`
+---@param options any
+---@return any # value | nil, error
+function facts.query(options) end
+
+---Files as they are to be. What is so already is left alone and reported as not changed; what changes is told as a diff. Files are replaced as a whole, and keep their owner and mode unless told otherwise. Every function takes its arguments in one table or by position with a table of options at the end.
+---@class hostler.file_ops
+file_ops = {}
+
+---Makes a file have the content of another, or the one given. Missing directories above are made. The result has `changed`, `message`, `diff`, `src`, `dest` and `size`.
+---`file_ops.copy{ src | content, dest, mode, owner, group, follow } | (src, dest[, options]) -> result, result | nil, error`
+---@param options any
+---@param dest any
+---@return any # result, result | nil, error
+function file_ops.copy(options, dest) end
+
+---Copies a file of the machine to another place on it; the same as `copy` with `src`.
+---`file_ops.fetch{ src, dest, mode, owner, group, follow } | (src, dest[, options]) -> result, result | nil, error`
+---@param options any
+---@param dest any
+---@return any # result, result | nil, error
+function file_ops.fetch(options, dest) end
+
+---Makes a file from a template with `{{ .name }}`, `{{ .a.b }}`, `if`, `else`, `range`, `with`, `end`, and the pipes `default`, `upper`, `lower`, `quote`, `join` and others. A name without a value is an error.
+---`file_ops.template{ src | content, dest, vars, mode, owner, group, follow } | (src, dest, vars) -> result, result | nil, error`
+---@param options any
+---@param dest any
+---@param vars any
+---@return any # result, result | nil, error
+function file_ops.template(options, dest, vars) end
+
+---Makes a line be in a file, in place of the last one that fits `regexp` where there is one; `state = 'absent'` takes out what is the line or fits.
+---`file_ops.lineinfile{ path, line, state, regexp, insert_after, insert_before, create, follow } | (path, line[, options]) -> result, result | nil, error`
+---@param options any
+---@param line any
+---@return any # result, result | nil, error
+function file_ops.lineinfile(options, line) end
+
+---Makes lines be in a file between two markers; `state = 'absent'` takes them out with the markers.
+---`file_ops.blockinfile{ path, block, state, marker_begin, marker_end, create, follow } | (path, block[, options]) -> result, result | nil, error`
+---@param options any
+---@param block any
+---@return any # result, result | nil, error
+function file_ops.blockinfile(options, block) end
+
+---Replaces whatever fits a regular expression; `$1` in the replacement is what its first group matched.
+---`file_ops.replace{ path, pattern, replacement, follow } | (path, pattern, replacement[, options]) -> result, result | nil, error`
+---@param options any
+---@param pattern any
+---@param replacement any
+---@return any # result, result | nil, error
+function file_ops.replace(options, pattern, replacement) end
+
+---Unpacks a zip or tar archive (plain or with gzip) into a directory. An archive that would write outside of it is refused as a whole.
+---`file_ops.unarchive{ src, dest, owner, group } | (src, dest[, options]) -> result, result | nil, error`
+---@param options any
+---@param dest any
+---@return any # result, result | nil, error
+function file_ops.unarchive(options, dest) end
+
+---What is at a path: `exists`, `path`, `size`, `mode`, `is_dir`, `is_directory`, `is_file`, `is_link`, `target`, `mtime`, `uid`, `gid`, `owner`, `group`, and the SHA-256 of a file as `checksum` unless `checksum = false`.
+---`file_ops.stat{ path, follow, checksum } | (path) -> facts, facts | nil, error`
+---@param options any
+---@return any # facts, facts | nil, error
+function file_ops.stat(options) end
+
+---Makes a file be there, with a content where one is given; `state = 'absent'` removes it.
+---`file_ops.file{ path, state, content, mode, owner, group, follow } | (path[, options]) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function file_ops.file(options) end
+
+---Makes a directory be there, with those above; `state = 'absent'` removes it, with all that is in it only where `recursive = true`.
+---`file_ops.directory{ path, state, mode, owner, group, follow, recursive } | (path[, options]) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function file_ops.directory(options) end
+
+---Makes a symbolic link (or with `hard = true` a second name of a file) be there; a plain file in its place is replaced only with `force = true`.
+---`file_ops.link{ path, target, state, hard, force } | (path, target[, options]) -> result, result | nil, error`
+---@param options any
+---@param target any
+---@return any # result, result | nil, error
+function file_ops.link(options, target) end
+
+---Which traffic is let through: firewalld, ufw, iptables or nftables, whichever the machine has. On iptables and nftables only rules of ours are touched.
+---@class hostler.firewall
+firewall = {}
+
+---The firewall of the machine: `firewalld`, `ufw`, `iptables`, `nftables` or `unknown`.
+---`firewall.detect() -> name`
+---@return any # name
+function firewall.detect() end
+
+---Puts the firewall to work, now and at boot. Let your own way in through before.
+---`firewall.enable() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function firewall.enable() end
+
+---Lets everything through that only the firewall held up.
+---`firewall.disable() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function firewall.disable() end
+
+---How the firewall is, in its own words.
+---`firewall.status() -> text | nil, error`
+---@return any # text | nil, error
+function firewall.status() end
+
+---Its rules, in its own words.
+---`firewall.list() -> text | nil, error`
+---@return any # text | nil, error
+function firewall.list() end
+
+---Takes rules away: all that were added to firewalld and ufw, ours from iptables and nftables.
+---`firewall.flush() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function firewall.flush() end
+
+---Makes rules last over a boot.
+---`firewall.save() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function firewall.save() end
+
+---Loads the rules that last.
+---`firewall.reload() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function firewall.reload() end
+
+---Lets traffic to a port in; TCP unless told otherwise.
+---`firewall.allow_port(port[, protocol]) -> result, result | nil, error`
+---@param port any
+---@param protocol? any
+---@return any # result, result | nil, error
+function firewall.allow_port(port, protocol) end
+
+---Holds traffic to a port up, without an answer.
+---`firewall.deny_port(port[, protocol]) -> result, result | nil, error`
+---@param port any
+---@param protocol? any
+---@return any # result, result | nil, error
+function firewall.deny_port(port, protocol) end
+
+---Lets everything from an address or a network in.
+---`firewall.allow_from(address) -> result, result | nil, error`
+---@param address any
+---@return any # result, result | nil, error
+function firewall.allow_from(address) end
+
+---Holds everything from an address or a network up.
+---`firewall.deny_from(address) -> result, result | nil, error`
+---@param address any
+---@return any # result, result | nil, error
+function firewall.deny_from(address) end
+
+---A rule to put together: `:allow()`, `:deny()`, `:protocol(p)`, `:port(n)`, `:port_range('a:b')`, `:from(cidr)`, `:to(cidr)`, `:zone(z)`, `:chain(c)`, `:direction('in' | 'out')`, `:comment(s)`, each of which gives the rule back, and then `:apply()` or `:remove()` -> result, result | nil, error, or `:exists()` -> boolean | nil, error.
+---`firewall.rule() -> rule`
+---@return any # rule
+function firewall.rule() end
 
 ---Servers and clients of the Fast Reverse Proxy, as units of systemd. What is called `name` has its configuration in `/etc/frp/name.toml` and the unit `name.service`.
 ---@class hostler.frp
@@ -1707,6 +2042,166 @@ function incus.exec(options) end
 ---@return any # table | nil, error
 function incus.query(path, options) end
 
+---What must be true of the machine. Each function gives `true`, or raises an error that says what is so instead. Arguments are given by position or as names in a table.
+---@class hostler.infra_test
+infra_test = {}
+
+---Something is at a path.
+---`infra_test.file_exists(path) -> true`
+---@param path any
+---@return any # true
+function infra_test.file_exists(path) end
+
+---A directory is at a path.
+---`infra_test.is_directory(path) -> true`
+---@param path any
+---@return any # true
+function infra_test.is_directory(path) end
+
+---A plain file is at a path.
+---`infra_test.is_file(path) -> true`
+---@param path any
+---@return any # true
+function infra_test.is_file(path) end
+
+---A file has a text in it, or something that fits a regular expression.
+---`infra_test.file_contains(path, pattern) -> true`
+---@param path any
+---@param pattern any
+---@return any # true
+function infra_test.file_contains(path, pattern) end
+
+---A file has a mode, in octal digits.
+---`infra_test.file_mode(path, mode) -> true`
+---@param path any
+---@param mode any
+---@return any # true
+function infra_test.file_mode(path, mode) end
+
+---A file belongs to a user, by name or number.
+---`infra_test.file_owner(path, user) -> true`
+---@param path any
+---@param user any
+---@return any # true
+function infra_test.file_owner(path, user) end
+
+---A file belongs to a group, by name or number.
+---`infra_test.file_group(path, group) -> true`
+---@param path any
+---@param group any
+---@return any # true
+function infra_test.file_group(path, group) end
+
+---A file has so many bytes.
+---`infra_test.file_size(path, bytes) -> true`
+---@param path any
+---@param bytes any
+---@return any # true
+function infra_test.file_size(path, bytes) end
+
+---Somebody waits on a port, TCP or UDP.
+---`infra_test.port_is_listening(port) -> true`
+---@param port any
+---@return any # true
+function infra_test.port_is_listening(port) end
+
+---Somebody waits for TCP on a port.
+---`infra_test.port_is_tcp(port) -> true`
+---@param port any
+---@return any # true
+function infra_test.port_is_tcp(port) end
+
+---Somebody waits for UDP on a port.
+---`infra_test.port_is_udp(port) -> true`
+---@param port any
+---@return any # true
+function infra_test.port_is_udp(port) end
+
+---A TCP connection can be made; 5 seconds are waited unless told otherwise.
+---`infra_test.can_connect(host, port[, milliseconds]) -> true`
+---@param host any
+---@param port any
+---@param milliseconds? any
+---@return any # true
+function infra_test.can_connect(host, port, milliseconds) end
+
+---A machine answers to `ping`.
+---`infra_test.ping(host[, count]) -> true`
+---@param host any
+---@param count? any
+---@return any # true
+function infra_test.ping(host, count) end
+
+---A service of systemd runs.
+---`infra_test.service_is_running(name) -> true`
+---@param name any
+---@return any # true
+function infra_test.service_is_running(name) end
+
+---A service of systemd starts at boot.
+---`infra_test.service_is_enabled(name) -> true`
+---@param name any
+---@return any # true
+function infra_test.service_is_enabled(name) end
+
+---A process whose command line has a text in it, or fits a regular expression, runs.
+---`infra_test.process_is_running(pattern) -> true`
+---@param pattern any
+---@return any # true
+function infra_test.process_is_running(pattern) end
+
+---So many processes fit.
+---`infra_test.process_count(pattern, count) -> true`
+---@param pattern any
+---@param count any
+---@return any # true
+function infra_test.process_count(pattern, count) end
+
+---A line of shell succeeds.
+---`infra_test.command_succeeds(command) -> true`
+---@param command any
+---@return any # true
+function infra_test.command_succeeds(command) end
+
+---A line of shell fails.
+---`infra_test.command_fails(command) -> true`
+---@param command any
+---@return any # true
+function infra_test.command_fails(command) end
+
+---A line of shell says a text, or something that fits a regular expression.
+---`infra_test.command_stdout_contains(command, pattern) -> true`
+---@param command any
+---@param pattern any
+---@return any # true
+function infra_test.command_stdout_contains(command, pattern) end
+
+---A line of shell complains about nothing.
+---`infra_test.command_stderr_is_empty(command) -> true`
+---@param command any
+---@return any # true
+function infra_test.command_stderr_is_empty(command) end
+
+---A line of shell says just this, spaces around it aside.
+---`infra_test.command_output_equals(command, expected) -> true`
+---@param command any
+---@param expected any
+---@return any # true
+function infra_test.command_output_equals(command, expected) end
+
+---A package is installed.
+---`infra_test.package_is_installed(name) -> true`
+---@param name any
+---@return any # true
+function infra_test.package_is_installed(name) end
+
+---A package is installed in a version; the beginning of one is enough up to a dot or dash.
+---`infra_test.package_version(name, version) -> true`
+---@param name any
+---@param version any
+---@return any # true
+function infra_test.package_version(name, version) end
+
 ---Files and programs as Lua has them. A step has no input, and what it writes to `io.stdout` and `io.stderr` are its words, a call at least a line.
 ---@class hostler.io
 io = {}
@@ -2404,6 +2899,171 @@ function log.print(...) end
 ---@param title? any
 function log.table(value, title) end
 
+---Volumes of disks: physical volumes, groups and logical volumes, through the programs of LVM. What is there already is not made again.
+---@class hostler.lvm
+lvm = {}
+
+---Makes a device a physical volume; what is on it already is overwritten only with `force`.
+---`lvm.pv_create(device[, force]) -> result, result | nil, error`
+---@param device any
+---@param force? any
+---@return any # result, result | nil, error
+function lvm.pv_create(device, force) end
+
+---Makes a device not be a physical volume.
+---`lvm.pv_remove(device[, force]) -> result, result | nil, error`
+---@param device any
+---@param force? any
+---@return any # result, result | nil, error
+function lvm.pv_remove(device, force) end
+
+---Physical volumes, as a list of tables with the fields of `pvs`.
+---`lvm.pv_list() -> volumes | nil, error`
+---@return any # volumes | nil, error
+function lvm.pv_list() end
+
+---Whether a device is a physical volume.
+---`lvm.pv_exists(device) -> boolean | nil, error`
+---@param device any
+---@return any # boolean | nil, error
+function lvm.pv_exists(device) end
+
+---Makes a volume group of devices.
+---`lvm.vg_create(name, devices) -> result, result | nil, error`
+---@param name any
+---@param devices any
+---@return any # result, result | nil, error
+function lvm.vg_create(name, devices) end
+
+---Removes a volume group; with `force` also one that has volumes.
+---`lvm.vg_remove(name[, force]) -> result, result | nil, error`
+---@param name any
+---@param force? any
+---@return any # result, result | nil, error
+function lvm.vg_remove(name, force) end
+
+---Adds devices to a volume group.
+---`lvm.vg_extend(name, devices) -> result, result | nil, error`
+---@param name any
+---@param devices any
+---@return any # result, result | nil, error
+function lvm.vg_extend(name, devices) end
+
+---Takes devices out of a volume group.
+---`lvm.vg_reduce(name, devices) -> result, result | nil, error`
+---@param name any
+---@param devices any
+---@return any # result, result | nil, error
+function lvm.vg_reduce(name, devices) end
+
+---Volume groups, as a list of tables with the fields of `vgs`.
+---`lvm.vg_list() -> groups | nil, error`
+---@return any # groups | nil, error
+function lvm.vg_list() end
+
+---Whether there is such a volume group.
+---`lvm.vg_exists(name) -> boolean | nil, error`
+---@param name any
+---@return any # boolean | nil, error
+function lvm.vg_exists(name) end
+
+---Makes a logical volume, such as `10G` or `100%FREE`.
+---`lvm.lv_create(name, vg, size) -> result, result | nil, error`
+---@param name any
+---@param vg any
+---@param size any
+---@return any # result, result | nil, error
+function lvm.lv_create(name, vg, size) end
+
+---Removes a logical volume with all that is on it; one that is in use only with `force`.
+---`lvm.lv_remove(path[, force]) -> result, result | nil, error`
+---@param path any
+---@param force? any
+---@return any # result, result | nil, error
+function lvm.lv_remove(path, force) end
+
+---Makes a logical volume larger, to a size or by one (`+5G`).
+---`lvm.lv_extend(path, size) -> result, result | nil, error`
+---@param path any
+---@param size any
+---@return any # result, result | nil, error
+function lvm.lv_extend(path, size) end
+
+---Makes a logical volume smaller. What is on it must be made smaller before; without `force` it is refused where that cannot be known.
+---`lvm.lv_reduce(path, size[, force]) -> result, result | nil, error`
+---@param path any
+---@param size any
+---@param force? any
+---@return any # result, result | nil, error
+function lvm.lv_reduce(path, size, force) end
+
+---Gives a logical volume another size, with the file system on it.
+---`lvm.lv_resize(path, size) -> result, result | nil, error`
+---@param path any
+---@param size any
+---@return any # result, result | nil, error
+function lvm.lv_resize(path, size) end
+
+---Logical volumes, as a list of tables with the fields of `lvs`.
+---`lvm.lv_list() -> volumes | nil, error`
+---@return any # volumes | nil, error
+function lvm.lv_list() end
+
+---Whether there is such a logical volume.
+---`lvm.lv_exists(path) -> boolean | nil, error`
+---@param path any
+---@return any # boolean | nil, error
+function lvm.lv_exists(path) end
+
+---Makes a snapshot of a logical volume.
+---`lvm.snapshot_create(lv, name, size) -> result, result | nil, error`
+---@param lv any
+---@param name any
+---@param size any
+---@return any # result, result | nil, error
+function lvm.snapshot_create(lv, name, size) end
+
+---The same as `lvm.snapshot_create`.
+---`lvm.lv_snapshot(lv, name, size) -> result, result | nil, error`
+---@param lv any
+---@param name any
+---@param size any
+---@return any # result, result | nil, error
+function lvm.lv_snapshot(lv, name, size) end
+
+---Makes a volume be as its snapshot was, which goes by it.
+---`lvm.snapshot_merge(path) -> result, result | nil, error`
+---@param path any
+---@return any # result, result | nil, error
+function lvm.snapshot_merge(path) end
+
+---Makes a pool for thin volumes.
+---`lvm.thin_pool_create(name, vg, size) -> result, result | nil, error`
+---@param name any
+---@param vg any
+---@param size any
+---@return any # result, result | nil, error
+function lvm.thin_pool_create(name, vg, size) end
+
+---Makes a thin volume in a pool, written `vg/pool`.
+---`lvm.thin_lv_create(name, pool, size) -> result, result | nil, error`
+---@param name any
+---@param pool any
+---@param size any
+---@return any # result, result | nil, error
+function lvm.thin_lv_create(name, pool, size) end
+
+---Looks for physical volumes anew.
+---`lvm.scan() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function lvm.scan() end
+
+---A logical volume, as a table with the fields of `lvs`.
+---`lvm.info(path) -> volume | nil, error`
+---@param path any
+---@return any # volume | nil, error
+function lvm.info(path) end
+
 ---The `math` of Lua, with everything it has, and some more. `math.e` and `math.phi` are numbers beside `math.pi`. Lists that are empty have no mean and the like: the answer is nil.
 ---@class hostler.math
 math = {}
@@ -2704,6 +3364,39 @@ function network.traceroute(host, options) end
 ---@return any # text | nil, error
 function network.whois(name) end
 
+---Directories that other machines mount, in `/etc/exports`. The server reads the file again where it changed.
+---@class hostler.nfs
+nfs = {}
+
+---Makes a directory be exported to clients: a name, an address or a network, or a list of them.
+---`nfs.export{ path, clients, options } | (path, clients, options) -> result, result | nil, error`
+---@param options any
+---@param clients any
+---@return any # result, result | nil, error
+function nfs.export(options, clients) end
+
+---Makes a directory not be exported.
+---`nfs.unexport(path) -> result, result | nil, error`
+---@param path any
+---@return any # result, result | nil, error
+function nfs.unexport(path) end
+
+---What the file of exports says.
+---`nfs.list_exports() -> [{ path, clients }] | nil, error`
+---@return any # [{ path, clients }] | nil, error
+function nfs.list_exports() end
+
+---Whether a directory is in the file of exports.
+---`nfs.is_exported(path) -> boolean | nil, error`
+---@param path any
+---@return any # boolean | nil, error
+function nfs.is_exported(path) end
+
+---Makes the server read the file of exports.
+---`nfs.reload() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function nfs.reload() end
+
 ---The same as `notifications`.
 ---@class hostler.notification
 notification = {}
@@ -2898,6 +3591,94 @@ perf = {}
 ---@return any # milliseconds, values...
 function perf.measure(fn, name) end
 
+---Packages, through whichever manager the machine has: apt, dnf, yum, pacman, zypper or apk. What is installed already is not touched. Who is not root needs `sudo` without a password.
+---@class hostler.pkg
+pkg = {}
+
+---Makes packages be installed; one name or a list. With `update = true` the lists are fetched before something is installed. The result names what was `installed`.
+---`pkg.install{ packages, update } | (packages) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function pkg.install(options) end
+
+---Makes packages not be installed; with `purge = true` their configuration goes, too, where the manager can. The result names what was `removed`.
+---`pkg.remove{ packages, purge } | (packages) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function pkg.remove(options) end
+
+---Fetches the lists of packages anew.
+---`pkg.update() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function pkg.update() end
+
+---Brings all packages up to date, as far as the lists on the machine know.
+---`pkg.upgrade() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function pkg.upgrade() end
+
+---Removes what was fetched to install packages from.
+---`pkg.clean() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function pkg.clean() end
+
+---Removes packages that came for others and that nothing needs any more.
+---`pkg.autoremove() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function pkg.autoremove() end
+
+---Installs a package from a file on the machine, unless that version is there. Its signature counts unless `untrusted = true`.
+---`pkg.install_local{ file, untrusted } | (file) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function pkg.install_local(options) end
+
+---Packages whose name or description fits: a list of `{ name, version, description }` that can be used as a text of lines.
+---`pkg.search{ query } | (query) -> true, packages | nil, error`
+---@param options any
+---@return any # true, packages | nil, error
+function pkg.search(options) end
+
+---What the manager says about a package.
+---`pkg.info{ package } | (package) -> true, text | nil, error`
+---@param options any
+---@return any # true, text | nil, error
+function pkg.info(options) end
+
+---All installed packages: a list of `{ name, version }`.
+---`pkg.list() -> true, packages | nil, error`
+---@return any # true, packages | nil, error
+function pkg.list() end
+
+---Whether a package is installed.
+---`pkg.is_installed{ package } | (package) -> boolean, message | nil, error`
+---@param options any
+---@return any # boolean, message | nil, error
+function pkg.is_installed(options) end
+
+---The installed version of a package.
+---`pkg.version{ package } | (package) -> version | nil, error`
+---@param options any
+---@return any # version | nil, error
+function pkg.version(options) end
+
+---What a package needs: a list of names that can be used as a text of lines.
+---`pkg.deps{ package } | (package) -> true, names | nil, error`
+---@param options any
+---@return any # true, names | nil, error
+function pkg.deps(options) end
+
+---Where a program is, and the package that owns it where that is known.
+---`pkg.which{ executable } | (executable) -> path, package | nil, error`
+---@param options any
+---@return any # path, package | nil, error
+function pkg.which(options) end
+
+---The name of the manager: `apt`, `dnf`, `yum`, `pacman`, `zypper` or `apk`.
+---`pkg.get_manager() -> name | nil, error`
+---@return any # name | nil, error
+function pkg.get_manager() end
+
 ---Infrastructure that programs describe, with the `pulumi` of the machine. Nothing asks back: `up` and `destroy` of a stack go ahead, those of a client when they are given `auto_approve`.
 ---@class hostler.pulumi
 pulumi = {}
@@ -2944,6 +3725,122 @@ function python.exec(args, options) end
 ---`python.version() -> text | nil, error`
 ---@return any # text | nil, error
 function python.version() end
+
+---Arrays of disks, through `mdadm`.
+---@class hostler.raid
+raid = {}
+
+---Makes an array of devices; of those, the last `spares` are kept for a failure.
+---`raid.create{ name, level, devices, metadata, spares, chunk, force } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function raid.create(options) end
+
+---Puts an array together that was made before; with `scan` all that are found.
+---`raid.assemble(name[, scan]) -> result, result | nil, error`
+---@param name any
+---@param scan? any
+---@return any # result, result | nil, error
+function raid.assemble(name, scan) end
+
+---Stops an array.
+---`raid.stop(name) -> result, result | nil, error`
+---@param name any
+---@return any # result, result | nil, error
+function raid.stop(name) end
+
+---Adds a device to an array.
+---`raid.add(name, device) -> result, result | nil, error`
+---@param name any
+---@param device any
+---@return any # result, result | nil, error
+function raid.add(name, device) end
+
+---The same as `raid.add`.
+---`raid.add_device(name, device) -> result, result | nil, error`
+---@param name any
+---@param device any
+---@return any # result, result | nil, error
+function raid.add_device(name, device) end
+
+---Adds a device that is kept for a failure.
+---`raid.add_spare(name, device) -> result, result | nil, error`
+---@param name any
+---@param device any
+---@return any # result, result | nil, error
+function raid.add_spare(name, device) end
+
+---Marks a device of an array as failed.
+---`raid.fail(name, device) -> result, result | nil, error`
+---@param name any
+---@param device any
+---@return any # result, result | nil, error
+function raid.fail(name, device) end
+
+---The same as `raid.fail`.
+---`raid.fail_device(name, device) -> result, result | nil, error`
+---@param name any
+---@param device any
+---@return any # result, result | nil, error
+function raid.fail_device(name, device) end
+
+---Takes a failed device out of an array.
+---`raid.remove_device(name, device) -> result, result | nil, error`
+---@param name any
+---@param device any
+---@return any # result, result | nil, error
+function raid.remove_device(name, device) end
+
+---Gives an array another shape.
+---`raid.grow(name, { level, raid_devices, chunk, layout }) -> result, result | nil, error`
+---@param name any
+---@param options any
+---@return any # result, result | nil, error
+function raid.grow(name, options) end
+
+---Begins to compare what is on the devices.
+---`raid.check(name) -> result, result | nil, error`
+---@param name any
+---@return any # result, result | nil, error
+function raid.check(name) end
+
+---Begins to compare what is on the devices, and mends it.
+---`raid.repair(name) -> result, result | nil, error`
+---@param name any
+---@return any # result, result | nil, error
+function raid.repair(name) end
+
+---What an array is made of.
+---`raid.detail(name) -> { name, level, devices, uuid, .. } | nil, error`
+---@param name any
+---@return any # { name, level, devices, uuid, .. } | nil, error
+function raid.detail(name) end
+
+---How arrays are, as the kernel says it.
+---`raid.status() -> text | nil, error`
+---@return any # text | nil, error
+function raid.status() end
+
+---All arrays that are at work.
+---`raid.list() -> [{ name, state, level, devices }] | nil, error`
+---@return any # [{ name, state, level, devices }] | nil, error
+function raid.list() end
+
+---Whether there is such an array.
+---`raid.exists(name) -> boolean | nil, error`
+---@param name any
+---@return any # boolean | nil, error
+function raid.exists(name) end
+
+---All arrays, as lines of a configuration.
+---`raid.scan() -> text | nil, error`
+---@return any # text | nil, error
+function raid.scan() end
+
+---Writes all arrays to the configuration of mdadm, so that they are put together at boot.
+---`raid.save_config() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function raid.save_config() end
 
 ---Trying again, and leaving alone what keeps failing. A function fails when it raises, or returns `nil, error`, `false, error` or `false`. Times are seconds, or texts such as `500ms`. Circuits are shared by the steps that one process carries out for an execution.
 ---@class hostler.reliability
@@ -3036,6 +3933,208 @@ function sloth.exec(args, options) end
 ---@param options any
 ---@return any # result | nil, error
 function sloth.run(options) end
+
+---Directories that are shared with Samba, in `/etc/samba/smb.conf`. The server reads the file again where it changed. Shares of others are not touched.
+---@class hostler.smb
+smb = {}
+
+---Makes a directory be shared under a name.
+---`smb.share{ name, path, comment, writeable, browseable, guest_ok, valid_users } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function smb.share(options) end
+
+---Makes a share not be there. Only shares made by `smb.share` can be removed.
+---`smb.unshare(name) -> result, result | nil, error`
+---@param name any
+---@return any # result, result | nil, error
+function smb.unshare(name) end
+
+---All shares of the configuration.
+---`smb.list_shares() -> [{ name, path, comment }] | nil, error`
+---@return any # [{ name, path, comment }] | nil, error
+function smb.list_shares() end
+
+---Whether there is a share of this name.
+---`smb.is_shared(name) -> boolean | nil, error`
+---@param name any
+---@return any # boolean | nil, error
+function smb.is_shared(name) end
+
+---Makes the server read its configuration.
+---`smb.reload() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function smb.reload() end
+
+---Lets a user of the machine use shares with a password. Always a change.
+---`smb.add_user(username, password) -> result, result | nil, error`
+---@param username any
+---@param password any
+---@return any # result, result | nil, error
+function smb.add_user(username, password) end
+
+---Does not let a user use shares any more.
+---`smb.remove_user(username) -> result, result | nil, error`
+---@param username any
+---@return any # result, result | nil, error
+function smb.remove_user(username) end
+
+---Other machines over SSH, and the keys that let people in on this one. The programs `ssh` and `sftp` of OpenSSH are used; host keys are always checked, and nobody is asked for a password.
+---@class hostler.ssh
+ssh = {}
+
+---Tries whether a machine lets us in with a key, and gives a client for it. Its host key must be known (`~/.ssh/known_hosts`, or the file `known_hosts`); with `accept_new = true` one that was never seen is taken. Nobody is asked for passwords.
+---`ssh.connect(host, user[, { port, key_path, timeout, accept_new, known_hosts }]) -> client | nil, error`
+---@param host any
+---@param user any
+---@param options? any
+---@return any # client | nil, error
+function ssh.connect(host, user, options) end
+
+---Makes a client of no further use.
+---`ssh.disconnect(client) -> true`
+---@param client any
+---@return any # true
+function ssh.disconnect(client) end
+
+---Runs a line on the other machine; its shell reads it. A list of words is quoted, so that each arrives as it is.
+---`ssh.exec(client, command) -> true, { stdout, stderr, exit_code, success } | nil, error`
+---@param client any
+---@param command any
+---@return any # true, { stdout, stderr, exit_code, success } | nil, error
+function ssh.exec(client, command) end
+
+---Copies a file to the other machine.
+---`ssh.upload(client, local, remote) -> result, result | nil, error`
+---@param client any
+---@param local any
+---@param remote any
+---@return any # result, result | nil, error
+function ssh.upload(client, local, remote) end
+
+---Copies a file from the other machine.
+---`ssh.download(client, remote, local) -> result, result | nil, error`
+---@param client any
+---@param remote any
+---@param local any
+---@return any # result, result | nil, error
+function ssh.download(client, remote, local) end
+
+---Copies what is in a directory to a directory of the other machine, which is made where it is missing.
+---`ssh.upload_dir(client, local, remote) -> result, result | nil, error`
+---@param client any
+---@param local any
+---@param remote any
+---@return any # result, result | nil, error
+function ssh.upload_dir(client, local, remote) end
+
+---Copies what is in a directory of the other machine to one here, which is made where it is missing.
+---`ssh.download_dir(client, remote, local) -> result, result | nil, error`
+---@param client any
+---@param remote any
+---@param local any
+---@return any # result, result | nil, error
+function ssh.download_dir(client, remote, local) end
+
+---Whether something is at a path there.
+---`ssh.exists(client, path) -> boolean | nil, error`
+---@param client any
+---@param path any
+---@return any # boolean | nil, error
+function ssh.exists(client, path) end
+
+---What is at a path there.
+---`ssh.stat(client, path) -> true, { name, size, mode, is_dir, mod_time, uid, gid } | nil, error`
+---@param client any
+---@param path any
+---@return any # true, { name, size, mode, is_dir, mod_time, uid, gid } | nil, error
+function ssh.stat(client, path) end
+
+---What is in a directory there, by name.
+---`ssh.list_dir(client, path) -> true, names | nil, error`
+---@param client any
+---@param path any
+---@return any # true, names | nil, error
+function ssh.list_dir(client, path) end
+
+---Makes a directory there, with those above.
+---`ssh.mkdir(client, path) -> result, result | nil, error`
+---@param client any
+---@param path any
+---@return any # result, result | nil, error
+function ssh.mkdir(client, path) end
+
+---Removes a file there; a directory with all that is in it only with `true`.
+---`ssh.remove(client, path[, recursive]) -> result, result | nil, error`
+---@param client any
+---@param path any
+---@param recursive? any
+---@return any # result, result | nil, error
+function ssh.remove(client, path, recursive) end
+
+---Gives something there another name.
+---`ssh.rename(client, from, to) -> result, result | nil, error`
+---@param client any
+---@param from any
+---@param to any
+---@return any # result, result | nil, error
+function ssh.rename(client, from, to) end
+
+---Gives something there another mode, in octal digits.
+---`ssh.chmod(client, path, mode) -> result, result | nil, error`
+---@param client any
+---@param path any
+---@param mode any
+---@return any # result, result | nil, error
+function ssh.chmod(client, path, mode) end
+
+---Gives something there another owner and group.
+---`ssh.chown(client, path, uid, gid) -> result, result | nil, error`
+---@param client any
+---@param path any
+---@param uid any
+---@param gid any
+---@return any # result, result | nil, error
+function ssh.chown(client, path, uid, gid) end
+
+---Whether a file is a private key that can be used, and which.
+---`ssh.load_private_key(path) -> true, { path, bits, fingerprint, comment, type } | nil, error`
+---@param path any
+---@return any # true, { path, bits, fingerprint, comment, type } | nil, error
+function ssh.load_private_key(path) end
+
+---Makes a pair of keys without a passphrase, unless the file is there already; ed25519 unless told otherwise. The result has `path`, `public_path` and `public_key`.
+---`ssh.generate_keypair{ path, type, bits, comment } | (path[, options]) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function ssh.generate_keypair(options) end
+
+---Lets whoever has a key in as a user of this machine.
+---`ssh.add_authorized_key{ user, key, comment, options } | (user, key) -> result, result | nil, error`
+---@param options any
+---@param key any
+---@return any # result, result | nil, error
+function ssh.add_authorized_key(options, key) end
+
+---Does not let a key in any more.
+---`ssh.remove_authorized_key{ user, key } | (user, key) -> result, result | nil, error`
+---@param options any
+---@param key any
+---@return any # result, result | nil, error
+function ssh.remove_authorized_key(options, key) end
+
+---All keys that let somebody in as a user.
+---`ssh.list_authorized_keys{ user } | (user) -> [{ type, key, comment, options }] | nil, error`
+---@param options any
+---@return any # [{ type, key, comment, options }] | nil, error
+function ssh.list_authorized_keys(options) end
+
+---Whether a key lets somebody in as a user.
+---`ssh.key_exists{ user, key } | (user, key) -> boolean | nil, error`
+---@param options any
+---@param key any
+---@return any # boolean | nil, error
+function ssh.key_exists(options, key) end
 
 ---The stack that a step belongs to, its outputs and its resources. `stack("name")` at the top of a file says which one that is.
 ---@class hostler.stack
@@ -3546,6 +4645,147 @@ function strings.pad_right(text, length, character) end
 ---@return any # text
 function strings.truncate(text, length, suffix) end
 
+---Parameters of the kernel: what it has now, and what it gets at the next boot.
+---@class hostler.sysctl
+sysctl = {}
+
+---What the kernel has for a parameter.
+---`sysctl.get(key) -> value | nil, error`
+---@param key any
+---@return any # value | nil, error
+function sysctl.get(key) end
+
+---Gives the kernel a value, until it boots again.
+---`sysctl.set(key, value) -> result, result | nil, error`
+---@param key any
+---@param value any
+---@return any # result, result | nil, error
+function sysctl.set(key, value) end
+
+---Gives the kernel a value now and at every boot; it is written to `file`, or to one of ours in `/etc/sysctl.d`.
+---`sysctl.set_persistent(key, value[, file]) -> result, result | nil, error`
+---@param key any
+---@param value any
+---@param file? any
+---@return any # result, result | nil, error
+function sysctl.set_persistent(key, value, file) end
+
+---All parameters whose name fits a regular expression.
+---`sysctl.list([pattern]) -> [{ name, value }] | nil, error`
+---@param pattern? any
+---@return any # [{ name, value }] | nil, error
+function sysctl.list(pattern) end
+
+---Whether the kernel has a parameter.
+---`sysctl.exists(key) -> boolean | nil, error`
+---@param key any
+---@return any # boolean | nil, error
+function sysctl.exists(key) end
+
+---Gives the kernel what one file says; `/etc/sysctl.conf` when left out.
+---`sysctl.reload([file]) -> result, result | nil, error`
+---@param file? any
+---@return any # result, result | nil, error
+function sysctl.reload(file) end
+
+---Gives the kernel what all files of the machine say.
+---`sysctl.apply() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function sysctl.apply() end
+
+---Services of the machine. What runs, or is enabled, already is not touched. Names may be given alone or as `{ name = .. }`.
+---@class hostler.systemd
+systemd = {}
+
+---Writes the file that describes a service, and makes systemd read it where it changed. Starting it is `start`, at boot `enable`.
+---`systemd.create_service{ name, exec_start, description, after, wants, requires, exec_stop, exec_reload, type, user, group, working_directory, restart, restart_sec, environment, wanted_by } | (name, options) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function systemd.create_service(options) end
+
+---Makes a service run.
+---`systemd.start{ name } | (name) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function systemd.start(options) end
+
+---Makes a service not run.
+---`systemd.stop{ name } | (name) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function systemd.stop(options) end
+
+---Makes a service start at boot.
+---`systemd.enable{ name } | (name) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function systemd.enable(options) end
+
+---Makes a service not start at boot.
+---`systemd.disable{ name } | (name) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function systemd.disable(options) end
+
+---Makes a service be as told: `state` is `running` (or `started`) or `stopped`, `enabled` whether it starts at boot.
+---`systemd.ensure{ name, state, enabled } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function systemd.ensure(options) end
+
+---Stops and starts a service; starts what does not run. Always a change.
+---`systemd.restart{ name } | (name) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function systemd.restart(options) end
+
+---Makes a service read its configuration again. Always a change.
+---`systemd.reload{ name } | (name) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function systemd.reload(options) end
+
+---Makes systemd read unit files again.
+---`systemd.daemon_reload() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function systemd.daemon_reload() end
+
+---Stops and disables a service and removes the file that describes it.
+---`systemd.remove_service{ name } | (name) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function systemd.remove_service(options) end
+
+---For people: state, processes, the last lines of the journal.
+---`systemd.status{ name } | (name) -> text | nil, error`
+---@param options any
+---@return any # text | nil, error
+function systemd.status(options) end
+
+---Whether a service runs, and its state in systemd's word.
+---`systemd.is_active{ name } | (name) -> boolean, state | nil, error`
+---@param options any
+---@return any # boolean, state | nil, error
+function systemd.is_active(options) end
+
+---Whether a service starts at boot, and how in systemd's word.
+---`systemd.is_enabled{ name } | (name) -> boolean, state | nil, error`
+---@param options any
+---@return any # boolean, state | nil, error
+function systemd.is_enabled(options) end
+
+---Services as systemd prints them, those of one state where it is told.
+---`systemd.list_services{ state, no_header } | () -> text | nil, error`
+---@param options any
+---@return any # text | nil, error
+function systemd.list_services(options) end
+
+---Everything systemd knows about a unit, as `Name=value` lines.
+---`systemd.show{ name } | (name) -> text | nil, error`
+---@param options any
+---@return any # text | nil, error
+function systemd.show(options) end
+
 ---Infrastructure that files describe, with the `terraform` of the machine. The client that `terraform.init` gives has every function here as a method that acts in its directory.
 ---@class hostler.terraform
 terraform = {}
@@ -3937,6 +5177,263 @@ function toml.encode(table) end
 ---@param text any
 ---@return any # value | nil, error
 function toml.decode(text) end
+
+---Users and groups of the machine. What is so already is not touched. Passwords are given to the machine's own program on its standard input, and are in no message or diff.
+---@class hostler.user
+user = {}
+
+---Makes a user be there, with what is told about it; what is not told is left alone. A plain password is set only when the user is made; a crypt hash whenever it differs.
+---`user.create{ username, password, uid, gid, home, shell, groups, comment, system, create_home, no_create_home, expiry } | (username[, options]) -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function user.create(options) end
+
+---Makes a user not be there; its home is kept unless `remove_home` is true.
+---`user.delete(username[, remove_home]) | { username, remove_home } -> result, result | nil, error`
+---@param username any
+---@param remove_home? any
+---@param options any
+---@return any # result, result | nil, error
+function user.delete(username, remove_home, options) end
+
+---Changes a user that must be there.
+---`user.modify(username, { uid, gid, home, move_home, shell, groups, comment, expiry, lock, unlock }) -> result, result | nil, error`
+---@param username any
+---@param options any
+---@return any # result, result | nil, error
+function user.modify(username, options) end
+
+---Whether there is such a user.
+---`user.exists(username) -> boolean, message`
+---@param username any
+---@return any # boolean, message
+function user.exists(username) end
+
+---What is known about a user.
+---`user.get_info(username) -> { username, uid, gid, name, home, shell, comment } | nil, error`
+---@param username any
+---@return any # { username, uid, gid, name, home, shell, comment } | nil, error
+function user.get_info(username) end
+
+---All users; those of the machine itself with `true`, people with `false`.
+---`user.list([system]) -> users | nil, error`
+---@param system? any
+---@return any # users | nil, error
+function user.list(system) end
+
+---Makes the password of a user not count. Keys may still let somebody in.
+---`user.lock(username) -> result, result | nil, error`
+---@param username any
+---@return any # result, result | nil, error
+function user.lock(username) end
+
+---Makes the password of a user count again.
+---`user.unlock(username) -> result, result | nil, error`
+---@param username any
+---@return any # result, result | nil, error
+function user.unlock(username) end
+
+---Whether the password of a user is locked.
+---`user.is_locked(username) -> boolean | nil, error`
+---@param username any
+---@return any # boolean | nil, error
+function user.is_locked(username) end
+
+---Sets a password, plain or as a crypt hash. A hash that is there already is no change, a plain one always is.
+---`user.set_password(username, password) -> result, result | nil, error`
+---@param username any
+---@param password any
+---@return any # result, result | nil, error
+function user.set_password(username, password) end
+
+---Makes a user choose a new password at the next login.
+---`user.expire_password(username) -> result, result | nil, error`
+---@param username any
+---@return any # result, result | nil, error
+function user.expire_password(username) end
+
+---Gives a user another shell.
+---`user.set_shell(username, shell) -> result, result | nil, error`
+---@param username any
+---@param shell any
+---@return any # result, result | nil, error
+function user.set_shell(username, shell) end
+
+---Gives a user another home, and moves what is in the old one when `move` is true.
+---`user.set_home(username, home[, move]) -> result, result | nil, error`
+---@param username any
+---@param home any
+---@param move? any
+---@return any # result, result | nil, error
+function user.set_home(username, home, move) end
+
+---Sets the comment, which begins with the name of the person.
+---`user.set_comment(username, comment) -> result, result | nil, error`
+---@param username any
+---@param comment any
+---@return any # result, result | nil, error
+function user.set_comment(username, comment) end
+
+---Ends an account on a day, `YYYY-MM-DD`, or `never`.
+---`user.set_expiry(username, date) -> result, result | nil, error`
+---@param username any
+---@param date any
+---@return any # result, result | nil, error
+function user.set_expiry(username, date) end
+
+---Gives a user another primary group.
+---`user.set_primary_group(username, group) -> result, result | nil, error`
+---@param username any
+---@param group any
+---@return any # result, result | nil, error
+function user.set_primary_group(username, group) end
+
+---The number of a user.
+---`user.get_uid(username) -> number | nil, error`
+---@param username any
+---@return any # number | nil, error
+function user.get_uid(username) end
+
+---The number of a user's primary group.
+---`user.get_gid(username) -> number | nil, error`
+---@param username any
+---@return any # number | nil, error
+function user.get_gid(username) end
+
+---The home of a user.
+---`user.get_home(username) -> path | nil, error`
+---@param username any
+---@return any # path | nil, error
+function user.get_home(username) end
+
+---The shell of a user.
+---`user.get_shell(username) -> path | nil, error`
+---@param username any
+---@return any # path | nil, error
+function user.get_shell(username) end
+
+---The comment of a user.
+---`user.get_comment(username) -> text | nil, error`
+---@param username any
+---@return any # text | nil, error
+function user.get_comment(username) end
+
+---All groups a user is in, the primary one first.
+---`user.get_groups(username) -> names | nil, error`
+---@param username any
+---@return any # names | nil, error
+function user.get_groups(username) end
+
+---Whether a user is one of the machine's own.
+---`user.is_system_user(username) -> boolean | nil, error`
+---@param username any
+---@return any # boolean | nil, error
+function user.is_system_user(username) end
+
+---Who the step runs as.
+---`user.get_current() -> user | nil, error`
+---@return any # user | nil, error
+function user.get_current() end
+
+---Whether the step has the rights of root.
+---`user.is_root() -> boolean`
+---@return any # boolean
+function user.is_root() end
+
+---When and from where somebody logged in last, in the machine's own words.
+---`user.get_last_login(username) -> text | nil, error`
+---@param username any
+---@return any # text | nil, error
+function user.get_last_login(username) end
+
+---Logins of somebody that failed, as far as the machine remembers.
+---`user.get_failed_logins(username) -> { count, lines } | nil, error`
+---@param username any
+---@return any # { count, lines } | nil, error
+function user.get_failed_logins(username) end
+
+---Whether a new user can have this name everywhere.
+---`user.validate_username(username) -> boolean, message`
+---@param username any
+---@return any # boolean, message
+function user.validate_username(username) end
+
+---Runs a line of shell, or a list of a program and its arguments, as somebody else. The result is that of `exec.run`.
+---`user.run_as(username, command) -> true, result | nil, error`
+---@param username any
+---@param command any
+---@return any # true, result | nil, error
+function user.run_as(username, command) end
+
+---Puts a user into a group.
+---`user.add_to_group(username, group) -> result, result | nil, error`
+---@param username any
+---@param group any
+---@return any # result, result | nil, error
+function user.add_to_group(username, group) end
+
+---Takes a user out of a group.
+---`user.remove_from_group(username, group) -> result, result | nil, error`
+---@param username any
+---@param group any
+---@return any # result, result | nil, error
+function user.remove_from_group(username, group) end
+
+---Makes a group be there.
+---`user.group_create(group[, { gid, system }]) -> result, result | nil, error`
+---@param group any
+---@param options? any
+---@return any # result, result | nil, error
+function user.group_create(group, options) end
+
+---Makes a group not be there.
+---`user.group_delete(group) -> result, result | nil, error`
+---@param group any
+---@return any # result, result | nil, error
+function user.group_delete(group) end
+
+---Whether there is such a group.
+---`user.group_exists(group) -> boolean, message`
+---@param group any
+---@return any # boolean, message
+function user.group_exists(group) end
+
+---What is known about a group.
+---`user.group_get_info(group) -> { name, gid, members } | nil, error`
+---@param group any
+---@return any # { name, gid, members } | nil, error
+function user.group_get_info(group) end
+
+---All groups.
+---`user.group_list() -> groups | nil, error`
+---@return any # groups | nil, error
+function user.group_list() end
+
+---The number of a group.
+---`user.group_get_gid(group) -> number | nil, error`
+---@param group any
+---@return any # number | nil, error
+function user.group_get_gid(group) end
+
+---Everybody in a group, those included whose primary group it is.
+---`user.group_members(group) -> names | nil, error`
+---@param group any
+---@return any # names | nil, error
+function user.group_members(group) end
+
+---Puts a user into a group.
+---`user.group_add_member(group, username) -> result, result | nil, error`
+---@param group any
+---@param username any
+---@return any # result, result | nil, error
+function user.group_add_member(group, username) end
+
+---Takes a user out of a group.
+---`user.group_remove_member(group, username) -> result, result | nil, error`
+---@param group any
+---@param username any
+---@return any # result, result | nil, error
+function user.group_remove_member(group, username) end
 
 ---What is to be watched on a machine from now on; when its condition holds, an event is told. Every function of `register` takes a table with `when` (one condition or a list of them), `interval` (5s unless told otherwise) and what it is about, and gives the id of the watcher. The same watcher registered twice is one.
 ---@class hostler.watcher

@@ -9,6 +9,10 @@ use clap::{Args, Subcommand, ValueEnum};
 pub enum WorkflowCommand {
     Run(Box<WorkflowRunArgs>),
     Validate(WorkflowValidateArgs),
+    /// Say what a workflow does, step by step in an order that works
+    #[command(
+        after_help = "Examples:\n  hostler workflow show release.sloth\n  hostler workflow show release.sloth --values prod.yaml -o json"
+    )]
     Show(WorkflowFileArgs),
     Graph(WorkflowGraphArgs),
     /// List the executions of workflows on this machine, newest first
@@ -50,10 +54,10 @@ pub struct WorkflowFileArgs {
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "\
 Examples:
-  hostler run release.sloth
-  hostler run release.sloth --values prod.yaml --set image.tag=v2
-  hostler run release.sloth --task deploy
-  hostler run release.sloth --dry-run
+  hostler workflow run release.sloth
+  hostler workflow run release.sloth --values prod.yaml --set image.tag=v2
+  hostler workflow run release.sloth --task deploy
+  hostler workflow run release.sloth --dry-run
   hostler workflow run ci.lua --workflow test -o json
 
 `hostler run FILE` is the same. What steps print goes to stdout, what happens to stderr; with
@@ -123,6 +127,7 @@ pub struct WorkflowValidateArgs {
 pub struct WorkflowGraphArgs {
     #[command(flatten)]
     pub file: WorkflowFileArgs,
+    /// How it is drawn
     #[arg(long, value_enum, default_value_t = GraphFormat::Text)]
     pub format: GraphFormat,
 }
@@ -178,39 +183,35 @@ const ENDINGS: [&str; 3] = [".sloth", ".lua", ".luau"];
 /// `hostler run FILE.sloth` is `hostler workflow run FILE.sloth`: what comes first after `run` decides, and a command
 /// after `--` is never a file.
 pub fn files_as_workflows(words: Vec<OsString>, tree: &clap::Command) -> Vec<OsString> {
-    let text = |at: usize| words.get(at).and_then(|word| word.to_str());
-    let root = |at: usize| {
-        words[1..at].iter().all(|word| word.to_str().is_some_and(|word| word.starts_with('-')))
-            || text(at - 1).is_some_and(|before| takes_value(tree, before) && at >= 2)
-    };
-    let Some(at) = (1..words.len()).find(|&at| text(at) == Some("run") && root(at)) else {
+    let Some(verb) = first_word(&words, 1, &[tree]).filter(|&at| words[at] == "run") else {
         return words;
     };
-    let forms: Vec<&clap::Command> = ["run", "workflow"]
-        .iter()
-        .filter_map(|name| tree.find_subcommand(name))
-        .flat_map(|command| [Some(command), command.find_subcommand("run")])
-        .flatten()
-        .chain([tree])
-        .collect();
-    let mut next = at + 1;
-    while let Some(word) = text(next) {
-        if word == "--" {
-            return words;
-        }
-        if !word.starts_with('-') || word == "-" {
-            break;
-        }
-        next += if forms.iter().any(|form| takes_value(form, word)) { 2 } else { 1 };
-    }
-    let is_file =
-        text(next).is_some_and(|word| ENDINGS.iter().any(|ending| word.ends_with(ending)));
-    if !is_file {
+    let workflow =
+        tree.find_subcommand("workflow").and_then(|command| command.find_subcommand("run"));
+    let forms: Vec<&clap::Command> =
+        [Some(tree), tree.find_subcommand("run"), workflow].into_iter().flatten().collect();
+    let file = first_word(&words, verb + 1, &forms).and_then(|at| words[at].to_str());
+    if !file.is_some_and(|file| ENDINGS.iter().any(|ending| file.ends_with(ending))) {
         return words;
     }
     let mut words = words;
-    words.insert(at, "workflow".into());
+    words.insert(verb, "workflow".into());
     words
+}
+
+/// Where the first word is that is neither a flag nor the value of one; nothing when `--` comes before it.
+fn first_word(words: &[OsString], from: usize, forms: &[&clap::Command]) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let word = words.get(at)?.to_str()?;
+        if word == "--" {
+            return None;
+        }
+        if !word.starts_with('-') || word == "-" {
+            return Some(at);
+        }
+        at += if forms.iter().any(|form| takes_value(form, word)) { 2 } else { 1 };
+    }
 }
 
 /// Whether a flag is followed by its value.

@@ -213,6 +213,18 @@ fn a_file_without_a_workflow_is_one() {
 }
 
 #[test]
+fn tasks_in_a_table_are_named_by_their_keys() {
+    let text = "workflow.define('w', { tasks = { b = task({ command = 'true', depends_on = 'a' }), a = { command = 'true' } } })";
+    let steps: Vec<String> =
+        defined(text).workflows[0].steps.iter().map(|step| step.name.clone()).collect();
+    assert_eq!(steps, ["a", "b"]);
+    assert_eq!(
+        mistakes("workflow.define('w'):tasks({ task({ command = 'true' }) })"),
+        ["w.sloth:1: a task has no name; give it one: name = \"build\""]
+    );
+}
+
+#[test]
 fn values_have_defaults_and_are_given() {
     let given =
         Given { values: serde_json::json!({ "image": { "tag": "v2" } }), ..Given::default() };

@@ -5,5 +5,6 @@ mod coordination;
 mod define;
 mod modules;
 mod sandbox;
+mod system;
 mod tools;
 mod util;
