@@ -9,6 +9,7 @@ mod amounts;
 mod delegation;
 mod globals;
 mod read;
+mod settings;
 mod words;
 
 use std::collections::BTreeMap;

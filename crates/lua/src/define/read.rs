@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hostler_model::suggest::nearest;
 use hostler_model::workflow::{
-    Act, ApprovalStep, Backoff, Compensation, Condition, Handler, OnFailure, Place, Retry, Step,
-    Workflow, WorkflowConfig,
+    Act, ApprovalStep, Compensation, Condition, Handler, OnFailure, Place, Retry, Step, Workflow,
 };
 use mlua::{Function, Lua, Result, Table, Value};
 
 use super::words;
 use super::{Notes, Remark};
-use crate::define::amounts::{self, span};
+use crate::define::amounts;
 use crate::diagnose::Mistake;
 use crate::stage::is_unknown;
 use crate::value::{kind, text, to_json};
@@ -60,11 +59,11 @@ impl<'a> Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn remark(&mut self, place: &Place, detail: String) {
+    pub(super) fn remark(&mut self, place: &Place, detail: String) {
         self.notes.remarks.push(Remark { place: place.clone(), detail });
     }
 
-    fn mistake(&mut self, place: &Place, detail: String) {
+    pub(super) fn mistake(&mut self, place: &Place, detail: String) {
         self.notes.mistakes.push(Mistake::at(place.clone(), detail));
     }
 
@@ -229,7 +228,7 @@ impl Reader<'_> {
     }
 
     /// A copy with one name for each field; what is not known is told.
-    fn normal(
+    pub(super) fn normal(
         &mut self,
         raw: &Table,
         known: &[(&'static str, &'static str)],
@@ -468,151 +467,6 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    fn time(
-        &mut self,
-        fields: &Table,
-        field: &str,
-        place: &Place,
-    ) -> Result<Option<hostler_model::Span>> {
-        match span(&fields.get::<Value>(field)?) {
-            Ok(time) => Ok(time),
-            Err(detail) => {
-                self.mistake(place, format!("`{field}`: {detail}"));
-                Ok(None)
-            }
-        }
-    }
-
-    fn retry(&mut self, fields: &Table, retry: &mut Retry, place: &Place) -> Result<()> {
-        let source = match fields.get::<Value>("retries")? {
-            Value::Nil => fields.clone(),
-            Value::Table(options) => {
-                let names = ["max", "count", "attempts", "max_attempts", "retries"];
-                for name in names {
-                    if let Some(count) = amounts::count(&options.get(name)?) {
-                        let is_tries = name.ends_with("attempts");
-                        retry.retries = if is_tries { count.saturating_sub(1) } else { count };
-                    }
-                }
-                for (from, to) in [
-                    ("strategy", "retry_strategy"),
-                    ("backoff", "retry_strategy"),
-                    ("delay", "retry_delay"),
-                    ("initial_delay", "retry_delay"),
-                    ("max_delay", "max_retry_delay"),
-                    ("jitter", "retry_jitter"),
-                ] {
-                    if fields.get::<Value>(to)?.is_nil() {
-                        fields.set(to, options.get::<Value>(from)?)?;
-                    }
-                }
-                fields.clone()
-            }
-            other => {
-                match amounts::count(&other) {
-                    Some(count) => retry.retries = count,
-                    None => self.mistake(
-                        place,
-                        format!(
-                            "`retries` is a {}; say how often, as in :retries(3, \"exponential\")",
-                            kind(&other)
-                        ),
-                    ),
-                }
-                fields.clone()
-            }
-        };
-        if let Value::String(strategy) = source.get::<Value>("retry_strategy")? {
-            match amounts::backoff(&text(&strategy)) {
-                Some(backoff) => retry.backoff = backoff,
-                None => self.mistake(
-                    place,
-                    format!(
-                        "`{}` is no way to wait between tries; there are fixed, linear and exponential",
-                        text(&strategy)
-                    ),
-                ),
-            }
-        }
-        if let Some(delay) = self.time(&source, "retry_delay", place)? {
-            retry.delay = Some(delay);
-        }
-        if let Some(delay) = self.time(&source, "max_retry_delay", place)? {
-            retry.max_delay = Some(delay);
-        }
-        retry.jitter = match source.get::<Value>("retry_jitter")? {
-            Value::Boolean(true) => Some(50),
-            other => amounts::count(&other).or(retry.jitter),
-        };
-        Ok(())
-    }
-
-    fn config(&mut self, raw: &Table, retry: &mut Retry, place: &Place) -> Result<WorkflowConfig> {
-        let known: Vec<(&'static str, &'static str)> =
-            words::CONFIG.iter().map(|word| (*word, *word)).collect();
-        let fields = self.normal(raw, &known, "config", place)?;
-        let is = |field: &str| {
-            Ok::<bool, mlua::Error>(matches!(fields.get(field)?, Value::Boolean(true)))
-        };
-        let mut config = WorkflowConfig {
-            timeout: self.time(&fields, "timeout", place)?,
-            fail_fast: is("fail_fast")?,
-            require_lock: is("require_lock")?,
-            create_snapshot: is("create_snapshot")?,
-            validate_before: is("validate_before")?,
-            detect_drift: is("detect_drift")?,
-            ..WorkflowConfig::default()
-        };
-        for field in ["max_parallel_tasks", "max_parallel", "max_concurrent_tasks", "concurrency"] {
-            if let Some(count) = amounts::count(&fields.get(field)?) {
-                config.max_parallel = Some(count.max(1));
-            }
-        }
-        if matches!(fields.get("parallel")?, Value::Boolean(false)) {
-            config.max_parallel = Some(1);
-        }
-        config.env = strings(&fields.get::<Value>("env")?)?;
-        config.env.extend(strings(&fields.get::<Value>("environment")?)?);
-        config.workdir = optional(&fields, "workdir")?;
-        if let Some(count) = amounts::count(&fields.get("retries")?) {
-            retry.retries = count;
-        }
-        match fields.get::<Value>("retry_policy")? {
-            Value::String(policy) => {
-                retry.backoff = amounts::backoff(&text(&policy)).unwrap_or(Backoff::Exponential);
-            }
-            Value::Table(policy) => {
-                let wrapped = self.lua.create_table()?;
-                wrapped.set("retries", policy)?;
-                self.retry(&wrapped, retry, place)?;
-            }
-            _ => {}
-        }
-        match fields.get::<Value>("on_failure")? {
-            Value::String(reaction) => match text(&reaction).as_str() {
-                "rollback" => config.on_failure = OnFailure::Rollback,
-                "compensate" | "undo" => config.on_failure = OnFailure::Compensate,
-                "stop" | "fail" | "abort" => config.on_failure = OnFailure::Stop,
-                "continue" => config.fail_fast = false,
-                other => self.mistake(
-                    place,
-                    format!(
-                        "`on_failure` cannot be `{other}`; there are stop, compensate and rollback"
-                    ),
-                ),
-            },
-            Value::Nil => {}
-            other => self.mistake(
-                place,
-                format!("`on_failure` of a config is a {}; say \"rollback\"", kind(&other)),
-            ),
-        }
-        if is("rollback_on_failure")? {
-            config.on_failure = OnFailure::Compensate;
-        }
-        Ok(config)
-    }
-
     fn delegation(
         &mut self,
         fields: &Table,
@@ -652,7 +506,7 @@ fn place_of(raw: &Table) -> Result<Place> {
 }
 
 /// A text, or nothing.
-fn optional(fields: &Table, field: &str) -> Result<Option<String>> {
+pub(super) fn optional(fields: &Table, field: &str) -> Result<Option<String>> {
     Ok(match fields.get::<Value>(field)? {
         Value::String(value) => Some(text(&value)).filter(|value| !value.is_empty()),
         _ => None,
