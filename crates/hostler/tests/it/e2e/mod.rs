@@ -35,4 +35,5 @@ mod task_input;
 mod two_servers;
 mod vaults;
 mod watch;
+mod workflow;
 mod workloads;
