@@ -108,59 +108,46 @@ pub(crate) struct Installer<'a> {
 
 impl Installer<'_> {
     /// A function that only computes.
-    pub fn pure<A, R>(
+    pub fn pure<A: FromLuaMulti, R: IntoLuaMulti>(
         &mut self,
         name: &str,
         f: impl Fn(&Lua, A) -> Result<R> + 'static,
-    ) -> Result<()>
-    where
-        A: FromLuaMulti,
-        R: IntoLuaMulti,
-    {
-        let what = format!("{}.{name}", self.module);
-        let function = self.lua.create_function(move |lua, args: MultiValue| {
-            f(lua, taken(&what, args, lua)?)?.into_lua_multi(lua)
-        })?;
-        self.table.raw_set(name, function)
+    ) -> Result<()> {
+        self.function(name, |_, _| None, f)
     }
 
     /// A function that acts, and is done at once.
-    pub fn act<A, R>(
+    pub fn act<A: FromLuaMulti, R: IntoLuaMulti>(
         &mut self,
         name: &str,
         f: impl Fn(&Lua, A) -> Result<R> + 'static,
-    ) -> Result<()>
-    where
-        A: FromLuaMulti,
-        R: IntoLuaMulti,
-    {
-        let what = format!("{}.{name}", self.module);
-        let function = self.lua.create_function(move |lua, args: MultiValue| {
-            if let Some(unknown) = Scene::of(lua).deferral(lua, &what) {
-                return unknown.into_lua_multi(lua);
-            }
-            f(lua, taken(&what, args, lua)?)?.into_lua_multi(lua)
-        })?;
-        self.table.raw_set(name, function)
+    ) -> Result<()> {
+        self.function(name, |lua, what| Scene::of(lua).deferral(lua, what), f)
     }
 
     /// The same for what is not worth a word when it does nothing.
-    pub fn act_quietly<A, R>(
+    pub fn act_quietly<A: FromLuaMulti, R: IntoLuaMulti>(
         &mut self,
         name: &str,
         f: impl Fn(&Lua, A) -> Result<R> + 'static,
-    ) -> Result<()>
-    where
-        A: FromLuaMulti,
-        R: IntoLuaMulti,
-    {
+    ) -> Result<()> {
+        let is_defining = |lua: &Lua| Scene::of(lua).stage.get() == Stage::Defining;
+        self.function(name, move |lua, _| is_defining(lua).then_some(Value::Nil), f)
+    }
+
+    /// A function that is called unless `instead` has an answer.
+    fn function<A: FromLuaMulti, R: IntoLuaMulti>(
+        &mut self,
+        name: &str,
+        instead: impl Fn(&Lua, &str) -> Option<Value> + 'static,
+        f: impl Fn(&Lua, A) -> Result<R> + 'static,
+    ) -> Result<()> {
         let what = format!("{}.{name}", self.module);
-        let function = self.lua.create_function(move |lua, args: MultiValue| {
-            if Scene::of(lua).stage.get() == Stage::Defining {
-                return Ok(MultiValue::new());
-            }
-            f(lua, taken(&what, args, lua)?)?.into_lua_multi(lua)
-        })?;
+        let function =
+            self.lua.create_function(move |lua, args: MultiValue| match instead(lua, &what) {
+                Some(answer) => answer.into_lua_multi(lua),
+                None => f(lua, taken(&what, args, lua)?)?.into_lua_multi(lua),
+            })?;
         self.table.raw_set(name, function)
     }
 

@@ -10,6 +10,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value as Json, json};
 
 use super::{Described, Installer, Module, acting};
+use crate::modules::util::client;
 use crate::value::to_json;
 
 pub(crate) const MODULE: Module = Module {
@@ -281,7 +282,7 @@ async fn send(lua: &Lua, service: &str, message: Message) -> Result<MultiValue> 
 }
 
 async fn deliver(message: Message) -> std::result::Result<(), String> {
-    let client = client()?;
+    let client = client(&acting(), PATIENCE)?;
     let mut request: RequestBuilder = client.request(message.method, &message.url);
     for (name, value) in message.headers {
         request = request.header(name, value);
@@ -310,33 +311,4 @@ fn reason(error: reqwest::Error) -> String {
         cause = inner.source();
     }
     text
-}
-
-fn client() -> std::result::Result<reqwest::Client, String> {
-    let mut roots = rustls::RootCertStore::empty();
-    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-    let tls = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    let mut builder = reqwest::Client::builder()
-        .tls_backend_preconfigured(tls)
-        .timeout(PATIENCE)
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::limited(3));
-    let on = acting();
-    let env = |name: &str| on.env(name).or_else(|| on.env(&name.to_uppercase()));
-    let except = env("no_proxy").and_then(|list| reqwest::NoProxy::from_string(&list));
-    for (name, make) in [
-        ("https_proxy", reqwest::Proxy::https as fn(String) -> reqwest::Result<reqwest::Proxy>),
-        ("http_proxy", reqwest::Proxy::http),
-    ] {
-        if let Some(address) = env(name) {
-            let proxy = make(address).map_err(|_| format!("{name} is no address of a proxy"))?;
-            builder = builder.proxy(proxy.no_proxy(except.clone()));
-        }
-    }
-    builder.build().map_err(reason)
 }

@@ -21,6 +21,7 @@ mod web;
 mod workdir;
 
 pub(crate) use os::Exit;
+pub(super) use web::client;
 
 use super::Module;
 

@@ -135,7 +135,8 @@ fn canonical(name: &str) -> String {
     name.split('-').map(capital).collect::<Vec<_>>().join("-")
 }
 
-fn client(step: &Acting, timeout: Duration) -> Result<Client, String> {
+/// A client for one step: its proxies, the authorities of the machine.
+pub(in crate::modules) fn client(step: &Acting, timeout: Duration) -> Result<Client, String> {
     let mut builder = Client::builder()
         .tls_backend_preconfigured(tls()?.as_ref().clone())
         .user_agent(concat!("hostler/", env!("CARGO_PKG_VERSION")))
