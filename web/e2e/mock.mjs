@@ -27,6 +27,7 @@ import {
   Refusal,
   STREAMING,
 } from "./mock-world.mjs";
+import { beatExecutions, seedFlows, WORKFLOW_ROUTES } from "./mock-workflows.mjs";
 import { beatWorkloads, WORKLOAD_ROUTES } from "./mock-workloads.mjs";
 
 const usage =
@@ -41,6 +42,7 @@ export async function startMock({ port = 0, isFresh = false } = {}) {
   const world = makeWorld(isFresh);
   world.keep = (task, time) => keepFiles(world, task, time);
   if (!isFresh) seedFiles(world);
+  seedFlows(world, isFresh);
   const server = createServer((request, response) => {
     answer(world, request, response).catch((error) => refuse(response, error));
   });
@@ -49,6 +51,7 @@ export async function startMock({ port = 0, isFresh = false } = {}) {
     beat(world);
     beatWorkloads(world);
     beatArrays(world);
+    beatExecutions(world);
   }, 2000);
   return {
     address: `http://127.0.0.1:${server.address().port}`,
@@ -208,6 +211,7 @@ function heldOf({ id, name, facts, metrics }) {
 
 const ROUTES = [
   ...WORKLOAD_ROUTES,
+  ...WORKFLOW_ROUTES,
   ...TASK_ROUTES,
   ...ARRAY_ROUTES,
   ...APPROVAL_ROUTES,

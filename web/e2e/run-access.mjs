@@ -6,6 +6,8 @@ const PAGES = {
   People: "/projects/default/people",
   "Roles and groups": "/roles",
   Secrets: "/projects/default/secrets",
+  Workflows: "/projects/default/workflows",
+  Executions: "/projects/default/executions",
   Audit: "/audit",
   "My account": "/me",
 };
@@ -32,7 +34,7 @@ export const ACCESS_CASES = {
     const words = shown.map((word) => word.trim()).join(", ");
     must(
       words ===
-        "Tasks, Arrays, Queue, Images, Secrets, Roles and groups, My account, Getting started",
+        "Tasks, Arrays, Approvals, Queue, Images, Secrets, Roles and groups, My account, Getting started",
       `the pages that are offered are ${words}`,
     );
     await page.getByRole("link", { name: "nightly-index" }).click();

@@ -6,12 +6,14 @@ import { walk } from "./dashboard.mjs";
 import { ACCESS_CASES } from "./run-access.mjs";
 import { FILE_CASES } from "./run-files.mjs";
 import { PEOPLE_CASES } from "./run-people.mjs";
+import { WORKFLOW_CASES } from "./run-workflows.mjs";
 import { startMock } from "./mock.mjs";
 
 const cases = {
   ...FILE_CASES,
   ...PEOPLE_CASES,
   ...ACCESS_CASES,
+  ...WORKFLOW_CASES,
 
   async "a new installation is set up"() {
     const mock = await startMock({ isFresh: true });

@@ -11,11 +11,13 @@ const KINDS: Record<ObjectKind, true> = {
   authority: true,
   blob: true,
   container: true,
+  execution: true,
   group: true,
   image: true,
   invitation: true,
   "join-token": true,
   member: true,
+  module: true,
   node: true,
   operation: true,
   project: true,
@@ -27,6 +29,7 @@ const KINDS: Record<ObjectKind, true> = {
   token: true,
   user: true,
   "web-session": true,
+  workflow: true,
   workload: true,
 };
 export const OBJECT_KINDS = Object.keys(KINDS) as ObjectKind[];

@@ -17,6 +17,13 @@ test.each<Route>([
   { page: "images" },
   { page: "accounts" },
   { page: "accounts", project: "lab", from: "2026-01-01", to: "2026-01-31" },
+  { page: "workflows", project: "default" },
+  { page: "workflows", project: "a b", workflow: "Build & test", version: 3, step: "unit tests" },
+  { page: "workflows", project: "default", tab: "modules" },
+  { page: "workflows", project: "a b", tab: "modules", module: "acme.web", version: 3 },
+  { page: "executions", project: "default" },
+  { page: "executions", project: "a b", workflow: "Build & test", open: true },
+  { page: "executions", project: "web", execution: "0192f3c4", step: "a?b", open: false },
   { page: "workloads", project: "default" },
   { page: "workloads", project: "a b", workload: "web" },
   { page: "workloads", project: "web", state: "partly-running", tag: "a&b", node: "stall-1" },
@@ -49,6 +56,20 @@ test("what is not a route is none", () => {
   expect(parseRoute("#/projects/p/tasks?state=nonsense")).toEqual({ page: "tasks", project: "p" });
   expect(parseRoute("#/projects/p/people?tab=x")).toEqual({ page: "people", project: "p" });
   expect(parseRoute("#/audit?kind=horse&actor=")).toEqual({ page: "audit" });
+  expect(parseRoute("#/projects/p/workflows/w?version=0&step=")).toEqual({
+    page: "workflows",
+    project: "p",
+    workflow: "w",
+  });
+  expect(parseRoute("#/projects/p/workflows?tab=modules&module=&version=2")).toEqual({
+    page: "workflows",
+    project: "p",
+    tab: "modules",
+  });
+  expect(parseRoute("#/projects/p/executions?open=maybe&step=x")).toEqual({
+    page: "executions",
+    project: "p",
+  });
 });
 
 test("the one-time code", () => {

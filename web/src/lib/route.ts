@@ -7,6 +7,7 @@ import { search } from "./api/http";
 import type { TaskStateKind, WorkloadPhase } from "./api/types";
 import { FILE_KINDS, type FileKind } from "./files";
 import { TASK_STATE_KINDS } from "./words";
+import { type FlowRoute, formatFlow, parseFlow } from "./workflow-route";
 import { WORKLOAD_PHASE_KINDS } from "./workload";
 
 export interface WorkloadsRoute {
@@ -50,6 +51,7 @@ export type Route =
   | { page: "queue" }
   | { page: "images" }
   | { page: "nodes"; node?: string }
+  | FlowRoute
   | AccessRoute
   | { page: "start" };
 
@@ -113,7 +115,8 @@ export function parseRoute(fragment: string): Route | undefined {
     };
   }
   if (parts[0] === "start") return { page: "start" };
-  return parseAccess(parts, new URLSearchParams(query));
+  const asked = new URLSearchParams(query);
+  return parseFlow(parts, asked) ?? parseAccess(parts, asked);
 }
 
 export function formatRoute(route: Route): string {
@@ -148,6 +151,9 @@ export function formatRoute(route: Route): string {
     }
     case "nodes":
       return route.node ? `#/nodes/${encodeURIComponent(route.node)}` : "#/nodes";
+    case "workflows":
+    case "executions":
+      return formatFlow(route);
     case "start":
       return "#/start";
     default:

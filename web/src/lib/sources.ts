@@ -4,9 +4,12 @@ import { call, stream } from "./api/http";
 import type {
   ArrayView,
   BlobView,
+  ExecutionView,
+  ModuleView,
   NodeView,
   TaskStateKind,
   TaskView,
+  WorkflowView,
   WorkloadView,
 } from "./api/types";
 import type { Listing, Source } from "./api/watch";
@@ -16,6 +19,7 @@ import type { FileKind } from "./files";
 export const TASK_PAGE = 200;
 const ARRAY_PAGE = 50;
 const BLOB_PAGE = 100;
+const FLOW_PAGE = 50;
 /** How many tasks a page keeps; those that came first go. */
 export const TASKS_KEPT = 2000;
 const PAGE = 1000;
@@ -114,6 +118,75 @@ export function blobPage(
   return call("get", "/api/v1/projects/{project}/blobs", {
     path: { project },
     query: { limit: BLOB_PAGE, kind, cursor },
+    signal,
+  });
+}
+
+export function workflowPage(
+  project: string,
+  cursor: string | undefined,
+  signal?: AbortSignal,
+): Promise<Listing<WorkflowView>> {
+  return call("get", "/api/v1/projects/{project}/workflows", {
+    path: { project },
+    query: { limit: FLOW_PAGE, cursor },
+    signal,
+  });
+}
+
+export function versionPage(
+  project: string,
+  workflow: string,
+  cursor: string | undefined,
+  signal?: AbortSignal,
+): Promise<Listing<WorkflowView>> {
+  return call("get", "/api/v1/projects/{project}/workflows/{workflow}/versions", {
+    path: { project, workflow },
+    query: { limit: FLOW_PAGE, cursor },
+    signal,
+  });
+}
+
+export function modulePage(
+  project: string,
+  cursor: string | undefined,
+  signal?: AbortSignal,
+): Promise<Listing<ModuleView>> {
+  return call("get", "/api/v1/projects/{project}/modules", {
+    path: { project },
+    query: { limit: FLOW_PAGE, cursor },
+    signal,
+  });
+}
+
+export function moduleVersionPage(
+  project: string,
+  module: string,
+  cursor: string | undefined,
+  signal?: AbortSignal,
+): Promise<Listing<ModuleView>> {
+  return call("get", "/api/v1/projects/{project}/modules/{module}/versions", {
+    path: { project, module },
+    query: { limit: FLOW_PAGE, cursor },
+    signal,
+  });
+}
+
+export interface ExecutionFilter {
+  workflow?: string | undefined;
+  open?: boolean | undefined;
+  limit?: number;
+}
+
+export function executionPage(
+  project: string,
+  filter: ExecutionFilter,
+  cursor: string | undefined,
+  signal?: AbortSignal,
+): Promise<Listing<ExecutionView>> {
+  return call("get", "/api/v1/projects/{project}/executions", {
+    path: { project },
+    query: { limit: FLOW_PAGE, ...filter, cursor },
     signal,
   });
 }

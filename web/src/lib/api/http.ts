@@ -31,6 +31,8 @@ export type Options<O> = Field<"path", PathOf<O>> &
     ifMatch?: number | undefined;
     /** A body that is sent as it is. */
     bytes?: Blob | undefined;
+    /** What others agreed to, where a policy asks for that. */
+    approval?: string | undefined;
   };
 
 /** An answer that is not a success, with the server's own words about it. */
@@ -94,6 +96,7 @@ interface Loose {
   signal?: AbortSignal | undefined;
   ifMatch?: number | undefined;
   bytes?: Blob | undefined;
+  approval?: string | undefined;
 }
 
 async function send(method: Method, template: string, options: Loose): Promise<Response> {
@@ -102,6 +105,7 @@ async function send(method: Method, template: string, options: Loose): Promise<R
   if (options.body !== undefined) headers["content-type"] = "application/json";
   if (options.bytes !== undefined) headers["content-type"] = "application/octet-stream";
   if (options.ifMatch !== undefined) headers["if-match"] = `"${options.ifMatch}"`;
+  if (options.approval) headers["hostler-approval"] = options.approval;
   if (method === "post") headers["idempotency-key"] = crypto.randomUUID();
   const attempt = (): Promise<Response> => {
     if (method !== "get" && csrf !== undefined) headers["x-hostler-csrf"] = csrf;

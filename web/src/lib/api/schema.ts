@@ -1976,6 +1976,248 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project}/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List workflows by name, the newest version of each. */
+        get: operations["workflow_list"];
+        put?: never;
+        /** Keep a file: every workflow that it defines gets a new version, unless nothing changed. */
+        post: operations["workflow_push"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workflows/{workflow}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a workflow: its newest version, or another one. */
+        get: operations["workflow_get"];
+        put?: never;
+        post?: never;
+        /** Remove a workflow with all its versions. Executions go on. */
+        delete: operations["workflow_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workflows/{workflow}/source": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the text of a workflow's file and of what it imports. */
+        get: operations["workflow_source"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workflows/{workflow}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the versions of a workflow, newest first. */
+        get: operations["workflow_version_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/workflows/{workflow}/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Carry a workflow out. */
+        post: operations["workflow_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List executions, newest first. */
+        get: operations["execution_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/executions/{execution}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an execution with its steps. */
+        get: operations["execution_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/executions/{execution}/output": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what a step gave to others, for every node that it ran on. */
+        get: operations["execution_output"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/executions/{execution}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** End an execution: nothing begins any more, and what runs is stopped. */
+        post: operations["execution_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/executions/{execution}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have an execution that is over go on: what did not succeed is done again. */
+        post: operations["execution_retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/modules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List modules by name, the newest version of each. */
+        get: operations["module_list"];
+        put?: never;
+        /** Keep a module: it gets a new version, unless nothing changed. */
+        post: operations["module_push"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/modules/{module}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a module: its newest version, or another one. */
+        get: operations["module_get"];
+        put?: never;
+        post?: never;
+        /** Remove a module with all its versions. Workflows that were kept with it still have it. */
+        delete: operations["module_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/modules/{module}/source": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the text of a module and of what it needs. */
+        get: operations["module_source"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/modules/{module}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the versions of a module, newest first. */
+        get: operations["module_version_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project}/blobs": {
         parameters: {
             query?: never;
@@ -2493,6 +2735,14 @@ export interface components {
             /** Format: double */
             runHours: number;
         };
+        /** @description What a step does. */
+        Act: "nothing" | {
+            command: string;
+        } | {
+            program: string[];
+        } | "function" | "script" | {
+            approval: components["schemas"]["ApprovalStep"];
+        };
         /** @description A reference to who did something, as kept in events and audit entries. */
         Actor: {
             /** @description `user`, `service`, `workload`, `node` or `system`. */
@@ -2592,8 +2842,8 @@ export interface components {
         /** @description What needs an approval, and whose. */
         ApprovalRule: {
             /**
-             * @description What needs an approval: `task.submit`, `workload.apply`, `workload.remove`, `node.drain`,
-             *     `node.remove`, `secret.value`.
+             * @description What needs an approval: `task.submit`, `workflow.run`, `workload.apply`, `workload.remove`,
+             *     `node.drain`, `node.remove`, `secret.value`.
              */
             verbs: components["schemas"]["Permission"][];
             /** @description Only where all of this is true; everything when absent. */
@@ -2624,6 +2874,18 @@ export interface components {
             approvalTtl?: string;
         };
         ApprovalState: ("denied" | "expired") | "waiting" | "approved" | "used" | "withdrawn" | "void";
+        /** @description A step that waits until people have agreed. */
+        ApprovalStep: {
+            message?: string;
+            /**
+             * Format: uint32
+             * @description How many have to agree.
+             * @default 0
+             */
+            count?: number;
+            /** @description Who may agree; whoever may approve in the project when empty. */
+            approvers?: string[];
+        };
         ApprovalView: {
             id: components["schemas"]["ApprovalId"];
             /** @description Name of the project; absent for the whole installation. */
@@ -2930,6 +3192,11 @@ export interface components {
             /** @description Authorities that went, newest first; what they signed can still be held against them. */
             retired: components["schemas"]["AuthorityCertificateView"][];
         };
+        /**
+         * @description How the wait between tries grows.
+         * @enum {string}
+         */
+        Backoff: "fixed" | "linear" | "exponential";
         BlobCommitBody: {
             /** @description Of the whole content. */
             digest: string;
@@ -3023,6 +3290,16 @@ export interface components {
         };
         /** @description Stable, documented codes; `docs/reference/errors.md` is generated from them. */
         Code: "malformed" | "invalid" | "unauthenticated" | "second-factor-required" | "forbidden" | "not-found" | "no-such-route" | "method-not-allowed" | "already-exists" | "conflict" | "approval-required" | "quota-exceeded" | "stale" | "precondition-required" | "idempotency-key-reused" | "cursor-gone" | "too-large" | "unsupported-media-type" | "rate-limited" | "node-unreachable" | "unavailable" | "internal";
+        /** @description How a step is undone. */
+        Compensation: "function" | {
+            command: string;
+        };
+        /** @description Something that is true or false where the step runs. */
+        Condition: {
+            always: boolean;
+        } | {
+            command: string;
+        } | "function";
         /**
          * @description The container a workload runs in. Command, environment, user, working directory, limits and
          *     resources are those of the workload.
@@ -3052,6 +3329,15 @@ export interface components {
             isDraining: boolean;
             /** Format: date-time */
             time: string;
+        };
+        /** @description Where a step runs, when not wherever its execution runs. */
+        Delegation: {
+            /** @default any */
+            targets?: components["schemas"]["Targets"];
+            /** @default least-loaded */
+            strategy?: components["schemas"]["PickStrategy"];
+            /** @description Runs where the execution runs when no node can be had. */
+            fallback?: boolean;
         };
         /** @description Another workload on the same node that has to be somewhere first. */
         Dependency: {
@@ -3118,7 +3404,7 @@ export interface components {
             celsius?: number | null;
         };
         /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
-        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.removed" | "identity.keys-changed" | "image.added" | "image.removed" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.used" | "approval.withdrawn" | "approval.void" | "approval.break-glass" | "approval-policy.created" | "approval-policy.changed" | "approval-policy.removed" | "audit.anchored" | "audit.sink-trouble" | "audit.sink-well" | "authority.rotation-begun" | "authority.rotation-aborted" | "authority.rotated" | "invitation.created" | "invitation.accepted" | "invitation.refused" | "invitation.revoked" | "join.refused" | "login.throttled" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "role.created" | "role.changed" | "role.removed" | "group.created" | "group.changed" | "group.removed" | "secret.created" | "secret.rotated" | "secret.linked" | "secret.destroyed" | "secret.removed" | "secret.unopened" | "secret.rewrapped" | "server.started" | "server.stopped" | "token.exposed" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "user.reset-issued" | "user.reset-used" | "user.second-factor-on" | "user.second-factor-off" | "user.recovery-code-used" | "user.linked" | "user.unlinked" | "user.sessions-ended" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
+        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.removed" | "identity.keys-changed" | "image.added" | "image.removed" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.used" | "approval.withdrawn" | "approval.void" | "approval.break-glass" | "approval-policy.created" | "approval-policy.changed" | "approval-policy.removed" | "audit.anchored" | "audit.sink-trouble" | "audit.sink-well" | "authority.rotation-begun" | "authority.rotation-aborted" | "authority.rotated" | "invitation.created" | "invitation.accepted" | "invitation.refused" | "invitation.revoked" | "join.refused" | "login.throttled" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "role.created" | "role.changed" | "role.removed" | "group.created" | "group.changed" | "group.removed" | "secret.created" | "secret.rotated" | "secret.linked" | "secret.destroyed" | "secret.removed" | "secret.unopened" | "secret.rewrapped" | "server.started" | "server.stopped" | "token.exposed" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "user.reset-issued" | "user.reset-used" | "user.second-factor-on" | "user.second-factor-off" | "user.recovery-code-used" | "user.linked" | "user.unlinked" | "user.sessions-ended" | "workflow.pushed" | "workflow.removed" | "module.pushed" | "module.removed" | "execution.created" | "execution.step-started" | "execution.step-ended" | "execution.step-retried" | "execution.step-waits" | "execution.step-undone" | "execution.cancel-requested" | "execution.retried" | "execution.succeeded" | "execution.failed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
         EventListQuery: {
             /** @description Only events of this project (name or id). */
             project?: string | null;
@@ -3173,6 +3459,99 @@ export interface components {
             /** @constant */
             type: "broken";
             detail: string;
+        };
+        /** Format: uuid */
+        ExecutionId: string;
+        ExecutionListQuery: {
+            /** @description Only of this workflow. */
+            workflow?: string | null;
+            /** @description Only those that are not over, or only those that are. */
+            open?: boolean | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        /** @description What an execution was asked for with. */
+        ExecutionOptions: {
+            /** @description Only these steps and what they depend on; all when empty. */
+            only?: string[];
+            /** @description Nodes on which steps run that do not say it themselves. */
+            delegateTo?: string[];
+            /** @description Secrets that bodies can ask for by name. */
+            secrets?: string[];
+            /**
+             * Format: uint32
+             * @description How many steps run at once where the workflow does not say it.
+             */
+            atOnce?: number | null;
+        };
+        ExecutionOutputQuery: {
+            /** @description Name of the step. */
+            step: string;
+        };
+        ExecutionPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            execution: components["schemas"]["ExecutionId"];
+        };
+        ExecutionRetryBody: {
+            /** @description From this step on: it, and everything that depends on it, is done again even where it succeeded. */
+            from?: string | null;
+            /**
+             * @description Do again what was under way when its node was lost, although it may have been done.
+             * @default false
+             */
+            uncertain?: boolean;
+        };
+        /** @description A step of an execution. */
+        ExecutionStepView: {
+            name: string;
+            /** @description `waiting`, `running`, `resting`, `succeeded`, `failed`, `skipped`... */
+            status: string;
+            standing: components["schemas"]["Standing"];
+            /** Format: uint32 */
+            tries: number;
+            message?: string;
+            changed?: boolean | null;
+            dependsOn: string[];
+            /** @description Tasks that carried it out, the newest first. */
+            tasks?: components["schemas"]["StepTaskView"][];
+            /** @description Files that it left for others. */
+            artifacts?: string[];
+            isUndone?: boolean;
+            /** @description What it waits for, or waited for. */
+            approval?: components["schemas"]["ApprovalId"] | null;
+            /** Format: date-time */
+            timeStarted?: string | null;
+            /** Format: date-time */
+            timeEnded?: string | null;
+        };
+        /** @description An execution of a workflow. */
+        ExecutionView: {
+            id: components["schemas"]["ExecutionId"];
+            workflow: string;
+            /** Format: uint32 */
+            version: number;
+            /** @description `beginning`, `running`, `finishing` or `ended`. */
+            state: string;
+            /** @description `succeeded`, `failed`, `timed-out` or `cancelled`, once that is known. */
+            outcome?: string | null;
+            isCancelRequested: boolean;
+            createdBy: string;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeEnded?: string | null;
+            options: components["schemas"]["ExecutionOptions"];
+            values?: unknown;
+            /** @description In the order of the definition; empty in lists. */
+            steps?: components["schemas"]["ExecutionStepView"][];
+            /** @description What steps gave out with `export`, by name. */
+            outputs?: unknown;
         };
         Exit: {
             reason: components["schemas"]["ExitReason"];
@@ -3446,6 +3825,11 @@ export interface components {
             /** Format: date-time */
             timeModified: string;
         };
+        /**
+         * @description When a function of the definition is called besides that of the step.
+         * @enum {string}
+         */
+        Handler: "before" | "after" | "success" | "failure" | "timeout" | "retry" | "skip" | "start" | "complete" | "step-start" | "step-complete";
         /**
          * @description What the health checks of a run say.
          * @enum {string}
@@ -4013,7 +4397,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing32: {
-            items: components["schemas"]["BlobView"][];
+            items: components["schemas"]["WorkflowView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4021,7 +4405,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing33: {
-            items: components["schemas"]["OutputView"][];
+            items: components["schemas"]["ExecutionView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4029,7 +4413,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing34: {
-            items: components["schemas"]["SecretView"][];
+            items: components["schemas"]["StepOutputView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4037,7 +4421,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing35: {
-            items: components["schemas"]["VaultView"][];
+            items: components["schemas"]["ModuleView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4045,7 +4429,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing36: {
-            items: components["schemas"]["SecretVersionView"][];
+            items: components["schemas"]["BlobView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4053,7 +4437,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing37: {
-            items: components["schemas"]["OperationView"][];
+            items: components["schemas"]["OutputView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4061,7 +4445,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing38: {
-            items: components["schemas"]["EventView"][];
+            items: components["schemas"]["SecretView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4069,7 +4453,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing39: {
-            items: components["schemas"]["AuditView"][];
+            items: components["schemas"]["VaultView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4085,7 +4469,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing40: {
-            items: components["schemas"]["AuditAnchorView"][];
+            items: components["schemas"]["SecretVersionView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4093,6 +4477,38 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing41: {
+            items: components["schemas"]["OperationView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing42: {
+            items: components["schemas"]["EventView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing43: {
+            items: components["schemas"]["AuditView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing44: {
+            items: components["schemas"]["AuditAnchorView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing45: {
             items: components["schemas"]["AuditSinkView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
@@ -4231,6 +4647,55 @@ export interface components {
          * @enum {string}
          */
         ModeKind: "once" | "forever" | "times" | "schedule";
+        ModulePath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name of the module. */
+            module: string;
+        };
+        ModulePushBody: {
+            /** @description What `require` finds it by: letters, digits, `_`, `-`, and `.` between them. */
+            name: string;
+            bundle: components["schemas"]["WorkflowBundle"];
+            /**
+             * @description What is only warned of otherwise is a mistake.
+             * @default false
+             */
+            strict?: boolean;
+        };
+        /** @description What became of a module. */
+        ModulePushed: {
+            module: components["schemas"]["ModuleView"];
+            /** @description What is odd, with where it is. */
+            warnings: string[];
+        };
+        /** @description A version of a module, by name and number: `web@3`. */
+        ModuleRef: {
+            name: string;
+            /** Format: uint32 */
+            version: number;
+        };
+        /** @description The text of a version of a module. */
+        ModuleText: {
+            name: string;
+            /** Format: uint32 */
+            version: number;
+            bundle: components["schemas"]["WorkflowBundle"];
+        };
+        /** @description One version of a module. */
+        ModuleView: {
+            name: string;
+            /** Format: uint32 */
+            version: number;
+            /** @description Of the text. */
+            bundle: string;
+            file: string;
+            /** @description Modules that it needs itself, as they were when it was kept. */
+            modules?: components["schemas"]["ModuleRef"][];
+            createdBy: string;
+            /** Format: date-time */
+            timeCreated: string;
+        };
         /** @description Something of the node that the container sees. */
         Mount: {
             /** @description Absolute path on the node. */
@@ -4462,7 +4927,7 @@ export interface components {
          * @description Kinds of objects that events, audit entries and watch streams speak of.
          * @enum {string}
          */
-        ObjectKind: "approval" | "approval-policy" | "audit-anchor" | "audit-sink" | "authority" | "blob" | "container" | "group" | "image" | "invitation" | "join-token" | "member" | "node" | "operation" | "project" | "role" | "secret" | "server" | "task" | "task-array" | "token" | "user" | "web-session" | "workload";
+        ObjectKind: "approval" | "approval-policy" | "audit-anchor" | "audit-sink" | "authority" | "blob" | "container" | "execution" | "group" | "image" | "invitation" | "join-token" | "member" | "module" | "node" | "operation" | "project" | "role" | "secret" | "server" | "task" | "task-array" | "token" | "user" | "web-session" | "workflow" | "workload";
         /** @description The object an event is about: enough to fetch it, or to name it once it is gone. */
         ObjectRef: {
             kind: components["schemas"]["ObjectKind"];
@@ -4487,6 +4952,8 @@ export interface components {
             /** @description What people know the provider as; absent where there is none. */
             label?: string | null;
         };
+        /** @description What happens when an execution has failed. */
+        OnFailure: "stop" | "compensate" | "rollback";
         /** @description What follows from bad health: `mark`, `restart` or `{hook: [..]}`. */
         OnUnhealthy: "mark" | "restart" | {
             hook: string[];
@@ -4638,8 +5105,23 @@ export interface components {
             timeExpires: string;
         };
         /** @description What somebody may do to a kind of object; `docs/reference/access.md` lists them. */
-        Permission: "access.inspect" | "account.read" | "approval.read" | "approval.decide" | "approval.withdraw" | "approval.break-glass" | "approval-policy.read" | "approval-policy.set" | "approval-policy.global" | "audit.read" | "audit.anchor" | "authority.rotate" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "event.read" | "group.read" | "group.create" | "group.update" | "group.remove" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "session.read" | "session.end" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
+        Permission: "access.inspect" | "account.read" | "approval.read" | "approval.decide" | "approval.withdraw" | "approval.break-glass" | "approval-policy.read" | "approval-policy.set" | "approval-policy.global" | "audit.read" | "audit.anchor" | "authority.rotate" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "event.read" | "group.read" | "group.create" | "group.update" | "group.remove" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "session.read" | "session.end" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "workflow.read" | "workflow.push" | "workflow.run" | "workflow.cancel" | "workflow.remove" | "workflow.manage" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
         Phase: ("starting" | "running" | "stopping" | "stopped" | "completed") | "waiting" | "backoff" | "idle" | "failed" | "removed";
+        /**
+         * @description How one node is chosen of several.
+         * @enum {string}
+         */
+        PickStrategy: "least-loaded" | "round-robin" | "random" | "location";
+        /** @description A place in the source of a definition. Lines begin at 1; 0 says that nobody knows. */
+        Place: {
+            /** @default  */
+            file?: string;
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            line?: number;
+        };
         /** Format: uuid */
         PlacementId: string;
         /** @description Where a workload may run. */
@@ -5076,6 +5558,34 @@ export interface components {
              */
             window?: string;
         };
+        /** @description How often a step is tried again, and how long it waits before that. */
+        Retry: {
+            /**
+             * Format: uint32
+             * @description Tries after the first one.
+             * @default 0
+             */
+            retries?: number;
+            /** @default exponential */
+            backoff?: components["schemas"]["Backoff"];
+            /**
+             * @description One second when absent.
+             * @example 30s
+             * @example 1m30s
+             */
+            delay?: string | null;
+            /**
+             * @description Five minutes when absent.
+             * @example 30s
+             * @example 1m30s
+             */
+            maxDelay?: string | null;
+            /**
+             * Format: uint32
+             * @description Up to this part of the delay is added, in hundredths.
+             */
+            jitter?: number | null;
+        };
         /** @description Ends after which a task is tried again. */
         RetryOn: "failed" | "timed-out" | "out-of-memory" | "lost";
         /** @description What happens after a run that did not succeed. */
@@ -5175,7 +5685,7 @@ export interface components {
             timeEnded?: string | null;
         };
         /** @description What carries a workload out on its node. */
-        Runtime: "process" | "container";
+        Runtime: "process" | "container" | "lua";
         /** @description When a scheduled workload runs. */
         Schedule: {
             /**
@@ -5410,6 +5920,34 @@ export interface components {
             /** @description Digest of the chunk. */
             chunk: string;
         };
+        /** @description Why a step did not run. */
+        SkipReason: "condition" | "dependency" | "no-failure" | "ended" | "not-selected";
+        /** @description How a step stands. Times are since the beginning of the execution. */
+        Standing: "waiting" | {
+            running: {
+                /** Format: uint32 */
+                attempt: number;
+                /**
+                 * @example 30s
+                 * @example 1m30s
+                 */
+                since: string;
+            };
+        } | {
+            resting: {
+                /** Format: uint32 */
+                attempt: number;
+                /**
+                 * @example 30s
+                 * @example 1m30s
+                 */
+                until: string;
+            };
+        } | {
+            ended: components["schemas"]["StepEnd"];
+        } | {
+            skipped: components["schemas"]["SkipReason"];
+        };
         Step: {
             name: string;
             state: components["schemas"]["StepState"];
@@ -5420,8 +5958,85 @@ export interface components {
             /** Format: date-time */
             timeEnded?: string | null;
         };
+        /** @description One step of a workflow. */
+        Step2: {
+            /**
+             * @description Unique in its workflow.
+             * @default
+             */
+            name?: string;
+            description?: string;
+            /** @default nothing */
+            act?: components["schemas"]["Act"];
+            /** @description Steps that have to succeed, or to be skipped by their own condition, before this one runs. */
+            dependsOn?: string[];
+            /** @description It runs only when one of these has failed. */
+            afterFailureOf?: string[];
+            /**
+             * @example 30s
+             * @example 1m30s
+             */
+            timeout?: string | null;
+            retry?: components["schemas"]["Retry"];
+            /** @description Skipped unless all of these hold where it runs. */
+            runIf?: components["schemas"]["Condition"][];
+            /** @description When one of these holds, the step fails and the whole execution ends. */
+            abortIf?: components["schemas"]["Condition"][];
+            delegate?: components["schemas"]["Delegation"] | null;
+            workdir?: string | null;
+            user?: string | null;
+            /** @description What runs text commands, with `-c`; `sh` when absent. */
+            shell?: string | null;
+            env?: {
+                [key: string]: string;
+            };
+            params?: {
+                [key: string]: unknown;
+            };
+            tags?: string[];
+            /** @description Patterns of files below its working directory that later steps can consume. */
+            artifacts?: string[];
+            /** @description Names of artifacts that are put into its working directory before it runs. */
+            consumes?: string[];
+            /** @description What is called around it, by kind. */
+            handlers?: components["schemas"]["Handler"][];
+            /** @description Asked after it succeeded; it has failed if the answer is no. */
+            healthCheck?: components["schemas"]["Condition"] | null;
+            /** @description It takes none of the places of those that run at once. */
+            background?: boolean;
+            /** @description Its failure is told, but counts as success for others and for the execution. */
+            mayFail?: boolean;
+            /** @description What undoes it when a later step fails and the workflow says so. */
+            compensation?: components["schemas"]["Compensation"] | null;
+            place?: components["schemas"]["Place"];
+        };
+        /** @description How a try of a step ended. */
+        StepEnd: ("succeeded" | "failed") | "timed-out" | "skipped" | "aborted" | "cancelled" | "uncertain";
+        /** @description What a step gave to others. */
+        StepOutputView: {
+            /** @description Where it ran. */
+            node?: string | null;
+            end: string;
+            message?: string;
+            output?: unknown;
+        };
         /** @enum {string} */
         StepState: "waiting" | "running" | "succeeded" | "failed" | "skipped";
+        /** @description A task that an execution submitted. */
+        StepTaskView: {
+            id: components["schemas"]["WorkloadId"];
+            /** @description `try` or `undo`. */
+            kind: string;
+            /**
+             * Format: uint32
+             * @description Which try, from 1.
+             */
+            try: number;
+            /** @description The node that was asked for, where one was. */
+            node?: string | null;
+            /** @description How it ended; absent while it is under way. */
+            end?: string | null;
+        };
         /** @description How a run is stopped: the signal, then after the grace period SIGKILL. */
         StopPolicy: {
             /** @default SIGTERM */
@@ -5440,6 +6055,18 @@ export interface components {
         StopSignal: "SIGTERM" | "SIGINT" | "SIGQUIT" | "SIGHUP" | "SIGUSR1" | "SIGUSR2" | "SIGKILL";
         /** @description How to choose among the nodes that fit. */
         Strategy: "most-free" | "bin-pack" | "spread" | "round-robin" | "least-loaded" | "location";
+        /** @description Which nodes are meant. */
+        Targets: "any" | {
+            nodes: string[];
+        } | {
+            labels: {
+                [key: string]: string;
+            };
+        } | {
+            all: {
+                [key: string]: string;
+            };
+        } | "function";
         TaskBatchBody: {
             tasks: components["schemas"]["TaskSubmitBody"][];
         };
@@ -5802,6 +6429,132 @@ export interface components {
             secondFactor?: components["schemas"]["SecondFactorState"];
             /** @description Given to browsers again, so that a reloaded page can make changes. */
             csrfToken?: string | null;
+        };
+        /** @description One workflow of a definition. */
+        Workflow: {
+            /** @default  */
+            name?: string;
+            description?: string;
+            version?: string;
+            /**
+             * @description In the order of the definition.
+             * @default []
+             */
+            steps?: components["schemas"]["Step2"][];
+            config?: components["schemas"]["WorkflowConfig"];
+            /** @description Where steps run that do not say it themselves. */
+            delegate?: components["schemas"]["Delegation"] | null;
+            /** @description What is called around the execution, by kind. */
+            handlers?: components["schemas"]["Handler"][];
+            /** @description The stack that it is about, if any. */
+            stack?: string | null;
+            metadata?: {
+                [key: string]: unknown;
+            };
+            place?: components["schemas"]["Place"];
+        };
+        /** @description The text of a file and of what it imports. */
+        WorkflowBundle: {
+            /** @description Name of the file, for messages. */
+            name: string;
+            text: string;
+            /**
+             * @description Others, by their name relative to the first. What is below `NAME@VERSION//` is of a module that the project
+             *     keeps; it is never given when something is pushed.
+             */
+            files?: {
+                [key: string]: string;
+            };
+        };
+        /** @description How a workflow is carried out. */
+        WorkflowConfig: {
+            /**
+             * @example 30s
+             * @example 1m30s
+             */
+            timeout?: string | null;
+            /**
+             * Format: uint32
+             * @description How many steps run at once at most.
+             */
+            maxParallel?: number | null;
+            /** @description The first failure ends the execution. */
+            failFast?: boolean;
+            onFailure?: components["schemas"]["OnFailure"];
+            /** @description For every step that does not say its own. */
+            env?: {
+                [key: string]: string;
+            };
+            workdir?: string | null;
+            requireLock?: boolean;
+            createSnapshot?: boolean;
+            validateBefore?: boolean;
+            detectDrift?: boolean;
+        };
+        WorkflowListQuery: {
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        WorkflowPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name of the workflow. */
+            workflow: string;
+        };
+        WorkflowPushBody: {
+            bundle: components["schemas"]["WorkflowBundle"];
+            /** @description What the file sees as `values` while it is looked at: an object. Every execution has its own. */
+            values?: unknown;
+            /**
+             * @description What is only warned of otherwise is a mistake.
+             * @default false
+             */
+            strict?: boolean;
+        };
+        /** @description What became of a file. */
+        WorkflowPushed: {
+            workflows: components["schemas"]["WorkflowView"][];
+            /** @description What is odd, with where it is. */
+            warnings: string[];
+        };
+        WorkflowQuery: {
+            /**
+             * Format: uint32
+             * @description Number of the version; the newest when absent.
+             */
+            version?: number | null;
+        };
+        WorkflowRunBody: {
+            /**
+             * Format: uint32
+             * @description Number of the version; the newest when absent.
+             */
+            version?: number | null;
+            /** @description What the file sees as `values`: an object. */
+            values?: unknown;
+            /** @default {} */
+            options?: components["schemas"]["ExecutionOptions"];
+        };
+        /** @description One version of a workflow. */
+        WorkflowView: {
+            name: string;
+            /** Format: uint32 */
+            version: number;
+            /** @description Of the text. */
+            bundle: string;
+            file: string;
+            /** @description Modules of the project that are part of it, as they were when it was kept. */
+            modules?: components["schemas"]["ModuleRef"][];
+            createdBy: string;
+            /** Format: date-time */
+            timeCreated: string;
+            /** @description The graph, as it was when the file was kept, with the values of then. */
+            graph: components["schemas"]["Workflow"];
         };
         WorkloadExecBody: {
             /** @description Program and arguments, run as they stand; looked up in the workload's PATH. */
@@ -10020,6 +10773,517 @@ export interface operations {
             };
         };
     };
+    workflow_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing32"];
+                };
+            };
+        };
+    };
+    workflow_push: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowPushBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowPushed"];
+                };
+            };
+        };
+    };
+    workflow_get: {
+        parameters: {
+            query?: {
+                /** @description Number of the version; the newest when absent. */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the workflow. */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowView"];
+                };
+            };
+        };
+    };
+    workflow_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the workflow. */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    workflow_source: {
+        parameters: {
+            query?: {
+                /** @description Number of the version; the newest when absent. */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the workflow. */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowBundle"];
+                };
+            };
+        };
+    };
+    workflow_version_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the workflow. */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing32"];
+                };
+            };
+        };
+    };
+    workflow_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the workflow. */
+                workflow: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowRunBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionView"];
+                };
+            };
+        };
+    };
+    execution_list: {
+        parameters: {
+            query?: {
+                /** @description Only of this workflow. */
+                workflow?: string;
+                /** @description Only those that are not over, or only those that are. */
+                open?: boolean;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing33"];
+                };
+            };
+        };
+    };
+    execution_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                execution: components["schemas"]["ExecutionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionView"];
+                };
+            };
+        };
+    };
+    execution_output: {
+        parameters: {
+            query: {
+                /** @description Name of the step. */
+                step: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                execution: components["schemas"]["ExecutionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing34"];
+                };
+            };
+        };
+    };
+    execution_cancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                execution: components["schemas"]["ExecutionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionView"];
+                };
+            };
+        };
+    };
+    execution_retry: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                execution: components["schemas"]["ExecutionId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExecutionRetryBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionView"];
+                };
+            };
+        };
+    };
+    module_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing35"];
+                };
+            };
+        };
+    };
+    module_push: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModulePushBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModulePushed"];
+                };
+            };
+        };
+    };
+    module_get: {
+        parameters: {
+            query?: {
+                /** @description Number of the version; the newest when absent. */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the module. */
+                module: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModuleView"];
+                };
+            };
+        };
+    };
+    module_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the module. */
+                module: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    module_source: {
+        parameters: {
+            query?: {
+                /** @description Number of the version; the newest when absent. */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the module. */
+                module: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModuleText"];
+                };
+            };
+        };
+    };
+    module_version_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the module. */
+                module: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing35"];
+                };
+            };
+        };
+    };
     blob_list: {
         parameters: {
             query?: {
@@ -10045,7 +11309,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing32"];
+                    "application/json": components["schemas"]["Listing36"];
                 };
             };
         };
@@ -10285,7 +11549,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing33"];
+                    "application/json": components["schemas"]["Listing37"];
                 };
             };
         };
@@ -10315,7 +11579,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing34"];
+                    "application/json": components["schemas"]["Listing38"];
                 };
             };
         };
@@ -10458,7 +11722,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing35"];
+                    "application/json": components["schemas"]["Listing39"];
                 };
             };
         };
@@ -10560,7 +11824,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing36"];
+                    "application/json": components["schemas"]["Listing40"];
                 };
             };
         };
@@ -10640,7 +11904,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing37"];
+                    "application/json": components["schemas"]["Listing41"];
                 };
             };
         };
@@ -10727,7 +11991,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing38"];
+                    "application/json": components["schemas"]["Listing42"];
                     "text/event-stream": string;
                 };
             };
@@ -10774,7 +12038,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing39"];
+                    "application/json": components["schemas"]["Listing43"];
                 };
             };
         };
@@ -10803,7 +12067,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing39"];
+                    "application/json": components["schemas"]["Listing43"];
                 };
             };
         };
@@ -10848,7 +12112,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing40"];
+                    "application/json": components["schemas"]["Listing44"];
                 };
             };
         };
@@ -10891,7 +12155,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing41"];
+                    "application/json": components["schemas"]["Listing45"];
                 };
             };
         };
