@@ -258,10 +258,15 @@ fn wrong_from(address: &str, name: &str) -> Request<Body> {
     request
 }
 
-/// One address tries ten thousand names at once. It waits; nobody else does.
+/// One address tries ten thousand names at once. It waits; nobody else does. The first wait is so long that it
+/// does not pass during the test, however slow the machine is.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn ten_thousand_wrong_passwords_starve_nobody() {
-    let world = World::configured(open_rates(), ControlConfig::default()).await;
+    let mut config = ControlConfig::default();
+    let source = &mut config.login_rules.source;
+    source.first = source.cap;
+    let free = usize::try_from(source.free).unwrap();
+    let world = World::configured(open_rates(), config).await;
     person(&world, "ada", "user").await;
     let attack = async {
         let attempts = futures::stream::iter(0..10_000).map(|n| {
@@ -291,13 +296,19 @@ async fn ten_thousand_wrong_passwords_starve_nobody() {
     assert!(slowest < Duration::from_secs(10), "somebody else waited {slowest:?}");
     let count = |code: &str| outcomes.iter().filter(|outcome| *outcome == code).count();
     assert_eq!(outcomes.len(), 10_000);
-    let looked_at = count("unauthenticated");
-    assert!((1..=60).contains(&looked_at), "{looked_at} were looked at");
+    let mut looked_at = count("unauthenticated");
+    assert!((1..=free).contains(&looked_at), "{looked_at} were looked at");
     assert_eq!(count("rate-limited") + count("unavailable") + looked_at, 10_000);
-    assert!(count("rate-limited") > 9000, "most wait");
 
-    let refused = world.send(wrong_from("192.0.2.1", "ada")).await;
-    assert_eq!(refused.code(), "rate-limited");
+    // Where hashing is slow, the flood found no place more often than it was looked at.
+    let refused = loop {
+        let reply = world.send(wrong_from("192.0.2.1", &format!("more-{looked_at}"))).await;
+        match reply.code().as_str() {
+            "unauthenticated" => looked_at += 1,
+            _ => break reply,
+        }
+    };
+    assert_eq!((refused.code().as_str(), looked_at), ("rate-limited", free));
     assert!((1..=300).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
     let events = world.get("/api/v1/events?kind=login.throttled").await.json();
     assert_eq!(events["items"].as_array().unwrap().len(), 1, "{events}");
