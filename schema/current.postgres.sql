@@ -213,6 +213,79 @@ CREATE INDEX event_object ON event USING btree (object_id, sequence);
 
 CREATE INDEX event_project ON event USING btree (project_id, sequence);
 
+CREATE TABLE execution (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    workflow text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    bundle bytea NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    outcome text,
+    is_cancel_requested boolean NOT NULL,
+    generation bigint NOT NULL,
+    created_by text NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    time_begun bigint NOT NULL,
+    time_due bigint,
+    time_ended bigint,
+    options text NOT NULL,
+    given text NOT NULL,
+    graph text NOT NULL,
+    CONSTRAINT execution_pkey PRIMARY KEY (id),
+    CONSTRAINT execution_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id)
+);
+
+CREATE INDEX execution_due ON execution USING btree (time_due, id) WHERE ((state <> 'ended'::text) AND (time_due IS NOT NULL));
+
+CREATE INDEX execution_ended ON execution USING btree (time_ended, id);
+
+CREATE INDEX execution_open ON execution USING btree (project_id, id) WHERE (state <> 'ended'::text);
+
+CREATE INDEX execution_project ON execution USING btree (project_id, id);
+
+CREATE INDEX execution_state ON execution USING btree (state);
+
+CREATE INDEX execution_workflow ON execution USING btree (project_id, workflow, id);
+
+CREATE TABLE execution_job (
+    workload_id text COLLATE "C" NOT NULL,
+    execution_id text COLLATE "C" NOT NULL,
+    kind text NOT NULL,
+    position bigint,
+    tries bigint NOT NULL,
+    node text,
+    wanted text,
+    outcome text,
+    message text NOT NULL,
+    result bytea,
+    CONSTRAINT execution_job_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES execution(id),
+    CONSTRAINT execution_job_pkey PRIMARY KEY (workload_id)
+);
+
+CREATE INDEX execution_job_execution ON execution_job USING btree (execution_id, workload_id);
+
+CREATE INDEX execution_job_open ON execution_job USING btree (execution_id, workload_id) WHERE (outcome IS NULL);
+
+CREATE TABLE execution_step (
+    execution_id text COLLATE "C" NOT NULL,
+    position bigint NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    standing text NOT NULL,
+    tries bigint NOT NULL,
+    message text NOT NULL,
+    changed boolean,
+    exported text NOT NULL,
+    results text NOT NULL,
+    artifacts text NOT NULL,
+    is_undone boolean NOT NULL,
+    approval_id text COLLATE "C",
+    time_started bigint,
+    time_ended bigint,
+    CONSTRAINT execution_step_execution_id_fkey FOREIGN KEY (execution_id) REFERENCES execution(id),
+    CONSTRAINT execution_step_pkey PRIMARY KEY (execution_id, "position")
+);
+
 CREATE TABLE group_binding (
     group_id text COLLATE "C" NOT NULL,
     scope text COLLATE "C" NOT NULL,
@@ -346,6 +419,28 @@ CREATE TABLE login_tally (
 );
 
 CREATE INDEX login_tally_last ON login_tally USING btree (kind, time_last);
+
+CREATE TABLE module_name (
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    version_last bigint NOT NULL,
+    CONSTRAINT module_name_pkey PRIMARY KEY (project_id, name)
+);
+
+CREATE TABLE module_version (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    bundle bytea NOT NULL,
+    file text NOT NULL,
+    modules text NOT NULL,
+    created_by text NOT NULL,
+    time_created bigint NOT NULL,
+    CONSTRAINT module_version_pkey PRIMARY KEY (id),
+    CONSTRAINT module_version_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
+    CONSTRAINT module_version_project_id_name_version_key UNIQUE (project_id, name, version)
+);
 
 CREATE TABLE node (
     id text COLLATE "C" NOT NULL,
@@ -735,6 +830,29 @@ CREATE TABLE web_session (
 CREATE INDEX web_session_expires ON web_session USING btree (time_expires);
 
 CREATE INDEX web_session_principal ON web_session USING btree (principal_id, id);
+
+CREATE TABLE workflow_name (
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    version_last bigint NOT NULL,
+    CONSTRAINT workflow_name_pkey PRIMARY KEY (project_id, name)
+);
+
+CREATE TABLE workflow_version (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    bundle bytea NOT NULL,
+    file text NOT NULL,
+    graph text NOT NULL,
+    modules text NOT NULL,
+    created_by text NOT NULL,
+    time_created bigint NOT NULL,
+    CONSTRAINT workflow_version_pkey PRIMARY KEY (id),
+    CONSTRAINT workflow_version_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
+    CONSTRAINT workflow_version_project_id_name_version_key UNIQUE (project_id, name, version)
+);
 
 CREATE TABLE workload (
     id text COLLATE "C" NOT NULL,

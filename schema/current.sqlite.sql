@@ -200,6 +200,74 @@ CREATE INDEX event_object ON event (object_id, sequence);
 
 CREATE INDEX event_project ON event (project_id, sequence);
 
+CREATE TABLE execution (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES project (id),
+    workflow TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    bundle BLOB NOT NULL,
+    state TEXT NOT NULL,
+    outcome TEXT,
+    is_cancel_requested INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    created_by TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    time_begun INTEGER NOT NULL,
+    time_due INTEGER,
+    time_ended INTEGER,
+    options TEXT NOT NULL,
+    given TEXT NOT NULL,
+    graph TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX execution_due ON execution (time_due, id) WHERE state <> 'ended' AND time_due IS NOT NULL;
+
+CREATE INDEX execution_ended ON execution (time_ended, id);
+
+CREATE INDEX execution_open ON execution (project_id, id) WHERE state <> 'ended';
+
+CREATE INDEX execution_project ON execution (project_id, id);
+
+CREATE INDEX execution_state ON execution (state);
+
+CREATE INDEX execution_workflow ON execution (project_id, workflow, id);
+
+CREATE TABLE execution_job (
+    workload_id TEXT NOT NULL PRIMARY KEY,
+    execution_id TEXT NOT NULL REFERENCES execution (id),
+    kind TEXT NOT NULL,
+    position INTEGER,
+    tries INTEGER NOT NULL,
+    node TEXT,
+    wanted TEXT,
+    outcome TEXT,
+    message TEXT NOT NULL,
+    result BLOB
+) STRICT;
+
+CREATE INDEX execution_job_execution ON execution_job (execution_id, workload_id);
+
+CREATE INDEX execution_job_open ON execution_job (execution_id, workload_id) WHERE outcome IS NULL;
+
+CREATE TABLE execution_step (
+    execution_id TEXT NOT NULL REFERENCES execution (id),
+    position INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    standing TEXT NOT NULL,
+    tries INTEGER NOT NULL,
+    message TEXT NOT NULL,
+    changed INTEGER,
+    exported TEXT NOT NULL,
+    results TEXT NOT NULL,
+    artifacts TEXT NOT NULL,
+    is_undone INTEGER NOT NULL,
+    approval_id TEXT,
+    time_started INTEGER,
+    time_ended INTEGER,
+    PRIMARY KEY (execution_id, position)
+) STRICT;
+
 CREATE TABLE group_binding (
     group_id TEXT NOT NULL REFERENCES principal_group (id),
     scope TEXT NOT NULL,
@@ -321,6 +389,26 @@ CREATE TABLE login_tally (
 ) STRICT;
 
 CREATE INDEX login_tally_last ON login_tally (kind, time_last);
+
+CREATE TABLE module_name (
+    project_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    version_last INTEGER NOT NULL,
+    PRIMARY KEY (project_id, name)
+) STRICT;
+
+CREATE TABLE module_version (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES project (id),
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    bundle BLOB NOT NULL,
+    file TEXT NOT NULL,
+    modules TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    UNIQUE (project_id, name, version)
+) STRICT;
 
 CREATE TABLE node (
     id TEXT NOT NULL PRIMARY KEY,
@@ -658,6 +746,27 @@ CREATE TABLE web_session (
 CREATE INDEX web_session_expires ON web_session (time_expires);
 
 CREATE INDEX web_session_principal ON web_session (principal_id, id);
+
+CREATE TABLE workflow_name (
+    project_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    version_last INTEGER NOT NULL,
+    PRIMARY KEY (project_id, name)
+) STRICT;
+
+CREATE TABLE workflow_version (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES project (id),
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    bundle BLOB NOT NULL,
+    file TEXT NOT NULL,
+    graph TEXT NOT NULL,
+    modules TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    UNIQUE (project_id, name, version)
+) STRICT;
 
 CREATE TABLE workload (
     id TEXT NOT NULL PRIMARY KEY,

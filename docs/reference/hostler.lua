@@ -85,8 +85,14 @@ function import(path) end
 ---@type table<string, any>
 values = {}
 
+---Secrets that were given with `--secret`, by their names; known in bodies only.
 ---@type table<string, string>
 secrets = {}
+
+---A secret, or nil and why there is none.
+---@param name string
+---@return string|nil, string|nil
+function secrets.get(name) end
 
 ---A language model behind an OpenAI-compatible endpoint (HOSTLER_AI_URL, HOSTLER_AI_KEY, HOSTLER_AI_MODEL in the environment of the step), and a history of runs in `~/.hostler/ai`. Functions with a result give it twice, so that both `local ok, r =` and `local r =` work.
 ---@class hostler.ai
@@ -862,12 +868,12 @@ function event.dispatch_custom(name, message) end
 ---@return any # true, id | false, error
 function event.dispatch_file(type, path, watcher) end
 
----Programs on the machine where the step runs. A line is given to `bash` (to `sh` where there is none), in the working directory and with the environment of the step. What is started ends with the step at the latest.
+---Programs on the machine where the step runs. A line is given to `bash` (to `sh` where there is none), in the working directory and with the environment of the step. What is started ends with the step at the latest. In check mode nothing is run unless the options have `reads = true`: the line is said, and the result is one of success without output.
 ---@class hostler.exec
 exec = {}
 
 ---Runs a line of shell, or a list of a program and its arguments, to its end. The result has `stdout`, `stderr`, `exit_code`, `success` (also as `output`, `code`), and can be used as the text of its output.
----`exec.run(command[, { workdir, env, timeout, stdin, shell }]) -> result, error`
+---`exec.run(command[, { workdir, env, timeout, stdin, shell, reads }]) -> result, error`
 ---@param command any
 ---@param options? any
 ---@return any # result, error
@@ -894,6 +900,13 @@ function exec.sh(command, options) end
 ---@param options? any
 ---@return any # result, error
 function exec.run_timeout(command, seconds, options) end
+
+---Starts a line and goes on; the process has its number in `pid`. It ends with the step at the latest, and is killed after `timeout` where that is said.
+---`exec.background(command[, options]) -> process | nil, error`
+---@param command any
+---@param options? any
+---@return any # process | nil, error
+function exec.background(command, options) end
 
 ---What a step gives to whoever asked for its execution: `export({ version = "1.2" })`. Later values replace earlier ones of the same name.
 ---@class hostler.export
@@ -964,15 +977,15 @@ function facts.get_disk(options) end
 function facts.get_network(options) end
 
 ---Packages that are installed.
----`facts.get_packages([{ agent }]) -> { manager, installed_count, packages } | nil, error`
+---`facts.get_packages([{ agent }]) -> { manager, installed_count, packages, updates_available, updates } | nil, error`
 ---@param options? any
----@return any # { manager, installed_count, packages } | nil, error
+---@return any # { manager, installed_count, packages, updates_available, updates } | nil, error
 function facts.get_packages(options) end
 
 ---Whether a package is installed, and which version.
----`facts.get_package({ name[, agent] }) -> { installed, name, version } | nil, error`
+---`facts.get_package({ name[, agent] }) -> { installed, name, version, architecture, description } | nil, error`
 ---@param options any
----@return any # { installed, name, version } | nil, error
+---@return any # { installed, name, version, architecture, description } | nil, error
 function facts.get_package(options) end
 
 ---Services of systemd.
@@ -1185,7 +1198,7 @@ function firewall.allow_from(address) end
 ---@return any # result, result | nil, error
 function firewall.deny_from(address) end
 
----A rule to put together: `:allow()`, `:deny()`, `:protocol(p)`, `:port(n)`, `:port_range('a:b')`, `:from(cidr)`, `:to(cidr)`, `:zone(z)`, `:chain(c)`, `:direction('in' | 'out')`, `:comment(s)`, each of which gives the rule back, and then `:apply()` or `:remove()` -> result, result | nil, error, or `:exists()` -> boolean | nil, error.
+---A rule to put together with its methods, each of which gives the rule back, until it is applied, removed or asked for.
 ---`firewall.rule() -> rule`
 ---@return any # rule
 function firewall.rule() end
@@ -1464,11 +1477,11 @@ function git.current_branch(options) end
 ---@return any # text | nil, error
 function git.revision(options) end
 
----What a repository says, made so. State is kept in `~/.hostler/gitops`, or in the directory that HOSTLER_GITOPS_DIR names in the environment of the step. To follow a branch, call `gitops.sync_workflow` on a schedule.
+---What a repository says, made so. State is kept in `~/.hostler/gitops`, or in the directory that HOSTLER_GITOPS_DIR names in the environment of the step. To follow a branch, call `gitops.sync_workflow` on a schedule, or `gitops.start_auto_sync` in a step that stays.
 ---@class hostler.gitops
 gitops = {}
 
----Registers a repository and a workflow for it in one; with `diff_preview` it says what is different, with `auto_sync` it is applied at once.
+---Registers a repository and a workflow for it in one; with `diff_preview` it says what is different, with `auto_sync` it is applied at once, and again whenever `gitops.start_auto_sync` finds something new.
 ---`gitops.workflow{ repo, branch, path, command, id, auto_sync, rollback_on_failure, diff_preview } -> true, { workflow_id, repository_id, status, diff } | nil, error`
 ---@param options any
 ---@return any # true, { workflow_id, repository_id, status, diff } | nil, error
@@ -1480,8 +1493,8 @@ function gitops.workflow(options) end
 ---@return any # id | nil, error
 function gitops.register_repository(options) end
 
----Remembers a workflow for a repository. `command` is a list of words that applies the directory: it runs there, with GITOPS_REVISION and GITOPS_CHANGED (a path a line) in its environment.
----`gitops.create_workflow{ id, name, repository, target_path, command, rollback_on_failure } -> id | nil, error`
+---Remembers a workflow for a repository. `command` is a list of words that applies the directory: it runs there, with GITOPS_REVISION and GITOPS_CHANGED (a path a line) in its environment. Without one, workflows (`.sloth`, `.lua`) and tasks (`.yaml`, `.json`) that are new or other are given to `hostler`.
+---`gitops.create_workflow{ id, name, repository, target_path, command, auto_sync, rollback_on_failure } -> id | nil, error`
 ---@param options any
 ---@return any # id | nil, error
 function gitops.create_workflow(options) end
@@ -1521,6 +1534,17 @@ function gitops.get_workflow_status(id) end
 ---`gitops.list_workflows() -> list`
 ---@return any # list
 function gitops.list_workflows() end
+
+---Applies what is new of every workflow that has `auto_sync`, now and every `interval` (a minute where nobody says), for as long as the step lasts. What fails is told, and tried again the next time.
+---`gitops.start_auto_sync([{ interval }]) -> true`
+---@param options? any
+---@return any # true
+function gitops.start_auto_sync(options) end
+
+---Ends that; whether it was at work.
+---`gitops.stop_auto_sync() -> boolean`
+---@return any # boolean
+function gitops.stop_auto_sync() end
 
 ---Functions that go on at the same time, in two words.
 ---@class hostler.go
@@ -3068,6 +3092,138 @@ function lvm.info(path) end
 ---@class hostler.math
 math = {}
 
+---Without its sign.
+---`math.abs(number) -> number`
+---@param number any
+---@return any # number
+function math.abs(number) end
+
+---The next whole number above.
+---`math.ceil(number) -> number`
+---@param number any
+---@return any # number
+function math.ceil(number) end
+
+---The next whole number below.
+---`math.floor(number) -> number`
+---@param number any
+---@return any # number
+function math.floor(number) end
+
+---The largest.
+---`math.max(number, ...) -> number`
+---@param number any
+---@param ... any
+---@return any # number
+function math.max(number, ...) end
+
+---The smallest.
+---`math.min(number, ...) -> number`
+---@param number any
+---@param ... any
+---@return any # number
+function math.min(number, ...) end
+
+---A power.
+---`math.pow(number, exponent) -> number`
+---@param number any
+---@param exponent any
+---@return any # number
+function math.pow(number, exponent) end
+
+---The square root.
+---`math.sqrt(number) -> number`
+---@param number any
+---@return any # number
+function math.sqrt(number) end
+
+---A power of e.
+---`math.exp(number) -> number`
+---@param number any
+---@return any # number
+function math.exp(number) end
+
+---The natural logarithm, or that to a base.
+---`math.log(number[, base]) -> number`
+---@param number any
+---@param base? any
+---@return any # number
+function math.log(number, base) end
+
+---The logarithm to base 10.
+---`math.log10(number) -> number`
+---@param number any
+---@return any # number
+function math.log10(number) end
+
+---The sine.
+---`math.sin(radians) -> number`
+---@param radians any
+---@return any # number
+function math.sin(radians) end
+
+---The cosine.
+---`math.cos(radians) -> number`
+---@param radians any
+---@return any # number
+function math.cos(radians) end
+
+---The tangent.
+---`math.tan(radians) -> number`
+---@param radians any
+---@return any # number
+function math.tan(radians) end
+
+---The angle of a sine.
+---`math.asin(number) -> number`
+---@param number any
+---@return any # number
+function math.asin(number) end
+
+---The angle of a cosine.
+---`math.acos(number) -> number`
+---@param number any
+---@return any # number
+function math.acos(number) end
+
+---The angle of a tangent.
+---`math.atan(number) -> number`
+---@param number any
+---@return any # number
+function math.atan(number) end
+
+---The angle of a point.
+---`math.atan2(y, x) -> number`
+---@param y any
+---@param x any
+---@return any # number
+function math.atan2(y, x) end
+
+---The hyperbolic sine.
+---`math.sinh(number) -> number`
+---@param number any
+---@return any # number
+function math.sinh(number) end
+
+---The hyperbolic cosine.
+---`math.cosh(number) -> number`
+---@param number any
+---@return any # number
+function math.cosh(number) end
+
+---The hyperbolic tangent.
+---`math.tanh(number) -> number`
+---@param number any
+---@return any # number
+function math.tanh(number) end
+
+---A number from 0 up to 1, or a whole one up to the bound or between two.
+---`math.random([[low, ]high]) -> number`
+---@param low? any
+---@param high? any
+---@return any # number
+function math.random(low, high) end
+
 ---The nearest whole number; halves go away from zero.
 ---`math.round(number) -> number`
 ---@param number any
@@ -3336,9 +3492,9 @@ function network.interfaces() end
 ---@return any # address | nil, error
 function network.local_ip() end
 
----The address with which the machine is seen by a service that answers with it; which one is yours to choose.
----`network.public_ip(url[, { timeout }]) -> address | nil, error`
----@param url any
+---The address with which the machine is seen by a service that answers with it. Which one is yours to choose: here, or for all steps in HOSTLER_PUBLIC_IP_URL of their environment.
+---`network.public_ip([url][, { timeout }]) -> address | nil, error`
+---@param url? any
 ---@param options? any
 ---@return any # address | nil, error
 function network.public_ip(url, options) end
@@ -3396,6 +3552,598 @@ function nfs.is_exported(path) end
 ---`nfs.reload() -> result, result | nil, error`
 ---@return any # result, result | nil, error
 function nfs.reload() end
+
+---Machines of NixOS. What is said goes into `/etc/nixos/hostler.json`, which the configuration imports through `hostler.nix`; `nixos.rebuild` makes the machine so. An option that no function here is for is set with `nixos.set_option`.
+---@class hostler.nixos
+nixos = {}
+
+---Says any option: a table becomes a set or a list, nothing takes it away.
+---`nixos.set_option{ option, value } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.set_option(options) end
+
+---The name of the machine.
+---`nixos.set_hostname{ hostname } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.set_hostname(options) end
+
+---Its time zone.
+---`nixos.set_timezone{ timezone } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.set_timezone(options) end
+
+---Its language.
+---`nixos.set_locale{ locale } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.set_locale(options) end
+
+---Several of these in one.
+---`nixos.configure_system{ timezone, locale, hostname, console, state_version } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_system(options) end
+
+---A package for everybody; `kitty.terminfo` is one within another.
+---`nixos.add_package{ package } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.add_package(options) end
+
+---Does not ask for that package any more.
+---`nixos.remove_package{ package } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.remove_package(options) end
+
+---Packages and variables for everybody, beside those that were said before.
+---`nixos.configure_environment{ packages, variables } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_environment(options) end
+
+---A variable for everybody.
+---`nixos.add_environment_variable{ name, value } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.add_environment_variable(options) end
+
+---Takes it back.
+---`nixos.remove_environment_variable{ name } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.remove_environment_variable(options) end
+
+---Wants a service: `services.NAME.enable`.
+---`nixos.enable_service{ service } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.enable_service(options) end
+
+---Does not want it.
+---`nixos.disable_service{ service } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.disable_service(options) end
+
+---A service with options of it: each key of `settings` is one below `services.NAME`.
+---`nixos.configure_service{ service, enable, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_service(options) end
+
+---A user; `settings` are further options of it.
+---`nixos.add_user{ username, description, shell, groups, home, uid, hashed_password, ssh_keys, packages, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.add_user(options) end
+
+---The same as `add_user`.
+---`nixos.configure_user{ username, ... } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_user(options) end
+
+---Takes back everything that was said of a user.
+---`nixos.remove_user{ username } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.remove_user(options) end
+
+---Lets whoever has a key in as a user.
+---`nixos.add_ssh_key{ username, key } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.add_ssh_key(options) end
+
+---Does not let it in any more.
+---`nixos.remove_ssh_key{ username, key } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.remove_ssh_key(options) end
+
+---Puts a user into a group.
+---`nixos.add_user_to_group{ username, group } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.add_user_to_group(options) end
+
+---Takes a user out of a group.
+---`nixos.remove_user_from_group{ username, group } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.remove_user_from_group(options) end
+
+---Wants the firewall, or not.
+---`nixos.enable_firewall([enable]) -> result, result | nil, error`
+---@param enable? any
+---@return any # result, result | nil, error
+function nixos.enable_firewall(enable) end
+
+---The firewall with all ports that are open.
+---`nixos.configure_firewall{ enable, tcp_ports, udp_ports } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_firewall(options) end
+
+---Opens a port, of TCP unless told otherwise.
+---`nixos.add_firewall_port{ port, protocol } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.add_firewall_port(options) end
+
+---The same as `add_firewall_port`.
+---`nixos.add_firewall_rule{ port, protocol } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.add_firewall_rule(options) end
+
+---Closes a port again.
+---`nixos.remove_firewall_rule{ port, protocol } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.remove_firewall_rule(options) end
+
+---How it is on the network.
+---`nixos.configure_networking{ hostname, enable_network_manager, nameservers, firewall } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_networking(options) end
+
+---Docker, and who may use it.
+---`nixos.configure_docker{ enable, enable_on_boot, users } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_docker(options) end
+
+---What is mounted where.
+---`nixos.configure_filesystem{ mount_point, device, fs_type, options } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_filesystem(options) end
+
+---Takes it back.
+---`nixos.remove_filesystem{ mount_point } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.remove_filesystem(options) end
+
+---Lets Nix read flakes, or not.
+---`nixos.enable_flakes([enable]) -> result, result | nil, error`
+---@param enable? any
+---@return any # result, result | nil, error
+function nixos.enable_flakes(enable) end
+
+---Gets what is built already from another place.
+---`nixos.add_binary_cache{ url, key } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.add_binary_cache(options) end
+
+---Lets the configuration import a file.
+---`nixos.add_import{ path } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.add_import(options) end
+
+---Does not import it any more.
+---`nixos.remove_import{ path } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.remove_import(options) end
+
+---What the machine is started with: `systemd-boot`, or `grub` with the disk that it is on.
+---`nixos.set_bootloader{ bootloader, device, timeout } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.set_bootloader(options) end
+
+---A desktop: gnome, plasma, xfce, mate, cinnamon, lxqt, pantheon or budgie.
+---`nixos.configure_desktop{ desktop } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_desktop(options) end
+
+---What people log in at: gdm, lightdm, sddm or ly.
+---`nixos.configure_display_manager{ manager, auto_login_user } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_display_manager(options) end
+
+---Sound: `pipewire` where nothing is said, or `pulseaudio`.
+---`nixos.configure_audio{ server, alsa, pulse, jack } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_audio(options) end
+
+---Where memory is put that is not needed now; a file is made with `size` megabytes.
+---`nixos.configure_swap{ device, size, priority } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_swap(options) end
+
+---What systemd mounts where.
+---`nixos.create_systemd_mount{ what, where, type, options, wanted_by } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.create_systemd_mount(options) end
+
+---An authority to believe, in a file or as its text.
+---`nixos.add_certificate{ path | certificate } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.add_certificate(options) end
+
+---Makes a virtual machine with `virt-install`, unless there is one of that name. `memory` is in megabytes, `disk` as `size=20` in gigabytes.
+---`nixos.create_vm{ name, memory, cpus, disk, iso, os, network } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.create_vm(options) end
+
+---A snapshot of a dataset of ZFS, unless there is one of that name.
+---`nixos.create_snapshot{ dataset, name } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.create_snapshot(options) end
+
+---Copies a file of Nix into `/etc/nixos` and lets the configuration import it.
+---`nixos.import_configuration{ path, name } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.import_configuration(options) end
+
+---Writes everything that was said here as one file of Nix that another machine can import.
+---`nixos.export_module{ path } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.export_module(options) end
+
+---Copies `configuration.nix`, to `configuration.nix.backup` unless told otherwise.
+---`nixos.backup_config([{ backup_path }]) -> result, result | nil, error`
+---@param options? any
+---@return any # result, result | nil, error
+function nixos.backup_config(options) end
+
+---Makes the machine what is said: `switch` (now and at boot), `boot`, `test` (until the next boot), `build`, `dry-build` or `dry-activate`.
+---`nixos.rebuild([{ mode, upgrade }]) -> result, result | nil, error`
+---@param options? any
+---@return any # result, result | nil, error
+function nixos.rebuild(options) end
+
+---Goes back to the generation before.
+---`nixos.rollback() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function nixos.rollback() end
+
+---Goes to a generation by its number.
+---`nixos.switch_generation{ generation } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.switch_generation(options) end
+
+---Deletes generations that are older (`30d`), or all but the current one.
+---`nixos.delete_generations([{ older_than }]) -> result, result | nil, error`
+---@param options? any
+---@return any # result, result | nil, error
+function nixos.delete_generations(options) end
+
+---Removes what nothing needs any more; with `older_than` old generations go, too.
+---`nixos.collect_garbage([{ older_than }]) -> result, result | nil, error`
+---@param options? any
+---@return any # result, result | nil, error
+function nixos.collect_garbage(options) end
+
+---Keeps files that are the same only once.
+---`nixos.optimize_store() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function nixos.optimize_store() end
+
+---Fetches channels anew.
+---`nixos.update_channels() -> result, result | nil, error`
+---@return any # result, result | nil, error
+function nixos.update_channels() end
+
+---Channels, one a line.
+---`nixos.list_channels() -> true, text | nil, error`
+---@return any # true, text | nil, error
+function nixos.list_channels() end
+
+---Generations of the machine, one a line.
+---`nixos.list_generations() -> true, text | nil, error`
+---@return any # true, text | nil, error
+function nixos.list_generations() end
+
+---Which one it is at.
+---`nixos.get_current_generation() -> true, number | nil, error`
+---@return any # true, number | nil, error
+function nixos.get_current_generation() end
+
+---Whether the configuration can be built, and what it says; nothing is built.
+---`nixos.validate_config() -> boolean, text | nil, error`
+---@return any # boolean, text | nil, error
+function nixos.validate_config() end
+
+---Builds it and says what would change; nothing does.
+---`nixos.test_config() -> boolean, text | nil, error`
+---@return any # boolean, text | nil, error
+function nixos.test_config() end
+
+---The text of `configuration.nix`.
+---`nixos.get_config() -> true, text | nil, error`
+---@return any # true, text | nil, error
+function nixos.get_config() end
+
+---What was said of an option here.
+---`nixos.get_config_value{ option } -> true, value | nil, error`
+---@param options any
+---@return any # true, value | nil, error
+function nixos.get_config_value(options) end
+
+---Whether something was said of a user here.
+---`nixos.user_exists{ username } -> boolean | nil, error`
+---@param options any
+---@return any # boolean | nil, error
+function nixos.user_exists(options) end
+
+---Users that were said here, one a line.
+---`nixos.list_users() -> true, text | nil, error`
+---@return any # true, text | nil, error
+function nixos.list_users() end
+
+---Packages that were said here, one a line.
+---`nixos.list_packages() -> true, text | nil, error`
+---@return any # true, text | nil, error
+function nixos.list_packages() end
+
+---Services that were said here, one a line.
+---`nixos.list_services() -> true, text | nil, error`
+---@return any # true, text | nil, error
+function nixos.list_services() end
+
+---ZFS: pools that are imported at boot, and what is done for them regularly.
+---`nixos.configure_zfs{ pools, host_id, auto_scrub, auto_snapshot, trim } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_zfs(options) end
+
+---A container of NixOS; `config` are the options of what runs in it.
+---`nixos.configure_container{ name, auto_start, private_network, host_address, local_address, ephemeral, bind_mounts, forward_ports, config, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_container(options) end
+
+---A VLAN on an interface; `addresses` are of the form `{ address, prefixLength }`.
+---`nixos.configure_vlan{ name, id, interface, addresses, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_vlan(options) end
+
+---A bridge of interfaces.
+---`nixos.configure_bridge{ name, interfaces, addresses, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_bridge(options) end
+
+---An interface of WireGuard; the key stays in a file of its own.
+---`nixos.configure_vpn{ name, ips, listen_port, private_key_file, peers, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_vpn(options) end
+
+---What keeps people from doing what they should not.
+---`nixos.configure_security{ wheel_needs_password, polkit, apparmor, auditd, protect_kernel_image, lock_kernel_modules, fail2ban, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_security(options) end
+
+---How the machine comes up.
+---`nixos.configure_boot{ timeout, kernel_params, kernel_modules, initrd_modules, clean_tmp, supported_filesystems, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_boot(options) end
+
+---What the machine has, and needs something for.
+---`nixos.configure_hardware{ bluetooth, firmware, graphics, intel_microcode, amd_microcode, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_hardware(options) end
+
+---The kernel: which, with which modules, and its settings.
+---`nixos.configure_kernel{ package, params, modules, blacklist, sysctl, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_kernel(options) end
+
+---Virtual machines with libvirt, and who may use them.
+---`nixos.configure_libvirt{ enable, on_boot, on_shutdown, users, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_libvirt(options) end
+
+---A copy that Borg makes regularly.
+---`nixos.configure_backup{ name, paths, repo, encryption, start_at, compression, exclude, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_backup(options) end
+
+---Prometheus, what it asks, and Grafana beside it.
+---`nixos.configure_monitoring{ enable, port, retention, scrape_configs, node_exporter, grafana, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_monitoring(options) end
+
+---What the journal keeps; `config` are lines of its configuration.
+---`nixos.configure_journald{ storage, rate_limit_burst, rate_limit_interval, config, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_journald(options) end
+
+---Which files are rotated, and how.
+---`nixos.configure_logrotate{ enable, files, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_logrotate(options) end
+
+---The X server, its keyboard and drivers.
+---`nixos.configure_xserver{ enable, layout, variant, video_drivers, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_xserver(options) end
+
+---PostgreSQL, with databases and users that are to be there.
+---`nixos.configure_postgresql{ enable, package, port, databases, users, authentication, enable_tcp, data_dir, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_postgresql(options) end
+
+---MySQL or MariaDB: `package` says which, and has to be said once.
+---`nixos.configure_mysql{ enable, package, databases, users, port, data_dir, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_mysql(options) end
+
+---A server of Redis, `main` where no name is told.
+---`nixos.configure_redis{ name, enable, port, bind, password_file, databases, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_redis(options) end
+
+---MongoDB.
+---`nixos.configure_mongodb{ enable, package, bind_ip, auth, db_path, replica_set, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_mongodb(options) end
+
+---Apache's web server and its hosts.
+---`nixos.configure_apache{ enable, admin, virtual_hosts, modules, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_apache(options) end
+
+---Caddy and its hosts.
+---`nixos.configure_caddy{ enable, email, virtual_hosts, config, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_caddy(options) end
+
+---Postfix, and Dovecot beside it.
+---`nixos.configure_mail_server{ enable, hostname, domain, networks, relay_host, dovecot, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_mail_server(options) end
+
+---A name server (BIND) and its zones.
+---`nixos.configure_dns{ enable, forwarders, listen_on, cache_networks, zones, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_dns(options) end
+
+---A server of DHCP (Kea) and its subnets.
+---`nixos.configure_dhcp{ enable, interfaces, subnets, lease_time, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_dhcp(options) end
+
+---What is shared with NFS, as lines of `exports`.
+---`nixos.configure_nfs{ enable, exports, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_nfs(options) end
+
+---What is shared with Samba.
+---`nixos.configure_samba{ enable, open_firewall, workgroup, shares, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_samba(options) end
+
+---Accounts from a directory.
+---`nixos.configure_ldap{ enable, server, base, bind_dn, tls, daemon, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_ldap(options) end
+
+---Certificates from an authority that asks the machine itself; its terms are yours to accept.
+---`nixos.configure_acme{ accept_terms, email, server, dns_provider, certs, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_acme(options) end
+
+---HAProxy, by the lines of its configuration.
+---`nixos.configure_haproxy{ enable, config, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_haproxy(options) end
+
+---Traefik: what it is started with, and what it routes.
+---`nixos.configure_traefik{ enable, static_config, dynamic_config, group, data_dir, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_traefik(options) end
+
+---A proxy (Squid).
+---`nixos.configure_squid{ enable, port, address, config, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_squid(options) end
+
+---A connection of OpenVPN, by the lines of its configuration.
+---`nixos.configure_openvpn{ name, config, auto_start, up, down, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_openvpn(options) end
+
+---A node of k3s.
+---`nixos.configure_k3s{ enable, role, token_file, server, cluster_init, flags, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_k3s(options) end
+
+---A runner of GitLab; its token stays in a file.
+---`nixos.configure_gitlab_runner{ name, enable, concurrent, token_file, executor, docker_image, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_gitlab_runner(options) end
+
+---How fast, and at what cost.
+---`nixos.configure_performance{ governor, zram, zram_percent, swappiness, irqbalance, thermald } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.configure_performance(options) end
+
+---A service of systemd. Name what wants it, such as `multi-user.target`, where it is to start at boot.
+---`nixos.create_systemd_service{ name, description, after, wants, requires, wanted_by, environment, exec_start, exec_stop, exec_reload, type, user, group, working_directory, restart, restart_sec, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.create_systemd_service(options) end
+
+---When a unit of systemd is started.
+---`nixos.create_systemd_timer{ name, description, wanted_by, on_calendar, on_boot_sec, on_unit_active_sec, persistent, unit, settings } -> result, result | nil, error`
+---@param options any
+---@return any # result, result | nil, error
+function nixos.create_systemd_timer(options) end
 
 ---The same as `notifications`.
 ---@class hostler.notification
@@ -3749,6 +4497,12 @@ function raid.assemble(name, scan) end
 ---@return any # result, result | nil, error
 function raid.stop(name) end
 
+---The same as `raid.stop`: the array is gone, what is on its devices stays.
+---`raid.remove(name) -> result, result | nil, error`
+---@param name any
+---@return any # result, result | nil, error
+function raid.remove(name) end
+
 ---Adds a device to an array.
 ---`raid.add(name, device) -> result, result | nil, error`
 ---@param name any
@@ -3917,6 +4671,73 @@ function salt.runner(function_, ...) end
 ---@return any # result, stdout, stderr, error
 function salt.call(function_, ...) end
 
+---Secrets that the execution was given, by their names: `secrets.TOKEN` is one, or nothing. They are in memory only, and scrubbed from what steps on nodes print. While a file is defined nobody knows them.
+---@class hostler.secrets
+secrets = {}
+
+---A secret, or why there is none.
+---`secrets.get(name) -> text | nil, error`
+---@param name any
+---@return any # text | nil, error
+function secrets.get(name) end
+
+---What others could use against a machine: ports, certificates and headers as they are seen from outside, permissions, passwords and settings from within. Nothing is changed.
+---@class hostler.security
+security = {}
+
+---Which TCP ports take connections: those of a list, or of a text such as `22,80,8000-8100`; the first 1024 where nothing is said. A second is waited for each, for many at a time.
+---`security.scan_ports(host[, ports][, timeout]) -> { open, closed, total_scanned } | nil, error`
+---@param host any
+---@param ports? any
+---@param timeout? any
+---@return any # { open, closed, total_scanned } | nil, error
+function security.scan_ports(host, ports, timeout) end
+
+---The certificate of a server and whether it is to be believed, as `network.ssl_check` has it.
+---`security.check_ssl_cert(host[, port[, timeout]]) -> { valid, error, subject, issuer, names, not_after, days_left, protocol, ... } | nil, error`
+---@param host any
+---@param port? any
+---@param timeout? any
+---@return any # { valid, error, subject, issuer, names, not_after, days_left, protocol, ... } | nil, error
+function security.check_ssl_cert(host, port, timeout) end
+
+---Which of the headers that protect people's browsers an answer has; `score` is their share in percent.
+---`security.check_http_headers(url[, timeout]) -> { present, missing, score, status_code } | nil, error`
+---@param url any
+---@param timeout? any
+---@return any # { present, missing, score, status_code } | nil, error
+function security.check_http_headers(url, timeout) end
+
+---What anybody could change below a path (the working directory where none is told), and private keys that others can read. Other file systems and links are left out.
+---`security.audit_permissions([path]) -> [{ path, mode, problem }] | nil, error`
+---@param path? any
+---@return any # [{ path, mode, problem }] | nil, error
+function security.audit_permissions(path) end
+
+---Programs below a path (`/` where none is told) that run as their owner or group, whoever starts them.
+---`security.find_suid_files([path]) -> [{ path, mode, uid, gid, setuid, setgid }] | nil, error`
+---@param path? any
+---@return any # [{ path, mode, uid, gid, setuid, setgid }] | nil, error
+function security.find_suid_files(path) end
+
+---Whether a file has the SHA-256 that is told; without one it is only said which it has.
+---`security.check_file_integrity(path[, checksum]) -> boolean, { path, checksum, expected } | nil, error`
+---@param path any
+---@param checksum? any
+---@return any # boolean, { path, checksum, expected } | nil, error
+function security.check_file_integrity(path, checksum) end
+
+---How hard a password is to guess: a `score` from 0 to 4, the same in a word, and what would make it better.
+---`security.password_strength(password) -> { score, strength, entropy, length, suggestions }`
+---@param password any
+---@return any # { score, strength, entropy, length, suggestions }
+function security.password_strength(password) end
+
+---The usual questions about a machine: who owns its databases of accounts, empty passwords, second roots, how SSH lets people in, what the kernel answers to strangers. They are questions of ours in the manner of such lists, and no certificate.
+---`security.cis_benchmark() -> { passed, failed, skipped, total, score, checks = [{ id, title, passed, detail }] } | nil, error`
+---@return any # { passed, failed, skipped, total, score, checks = [{ id, title, passed, detail }] } | nil, error
+function security.cis_benchmark() end
+
 ---Hostler itself, from within a step: its agents, workflows and stacks, with the `hostler` on the path (or in HOSTLER_BIN) and whoever it is signed in as. The name is that of the system whose files use it.
 ---@class hostler.sloth
 sloth = {}
@@ -3928,8 +4749,8 @@ sloth = {}
 ---@return any # result, error
 function sloth.exec(args, options) end
 
----Runs a workflow, from a file or by its name, and waits for it.
----`sloth.run{ file, sloth, task, delegate_to, values } -> result | nil, error`
+---Carries out the workflows of a file, or with `sloth` one that the server keeps, and waits for them.
+---`sloth.run{ file | sloth, workflow, task, values, set, delegate_to, version } -> result | nil, error`
 ---@param options any
 ---@return any # result | nil, error
 function sloth.run(options) end
@@ -3979,12 +4800,12 @@ function smb.add_user(username, password) end
 ---@return any # result, result | nil, error
 function smb.remove_user(username) end
 
----Other machines over SSH, and the keys that let people in on this one. The programs `ssh` and `sftp` of OpenSSH are used; host keys are always checked, and nobody is asked for a password.
+---Other machines over SSH, and the keys that let people in on this one. The programs `ssh` and `sftp` of OpenSSH are used; host keys are always checked, and no person is ever asked for a password.
 ---@class hostler.ssh
 ssh = {}
 
----Tries whether a machine lets us in with a key, and gives a client for it. Its host key must be known (`~/.ssh/known_hosts`, or the file `known_hosts`); with `accept_new = true` one that was never seen is taken. Nobody is asked for passwords.
----`ssh.connect(host, user[, { port, key_path, timeout, accept_new, known_hosts }]) -> client | nil, error`
+---Tries whether a machine lets us in with a key, or with the `password` that is told, and gives a client for it. Its host key must be known (`~/.ssh/known_hosts`, or the file `known_hosts`); with `accept_new = true` one that was never seen is taken. A key is better than a password, which should come from `secrets`.
+---`ssh.connect(host, user[, { port, key_path, password, timeout, accept_new, known_hosts }]) -> client | nil, error`
 ---@param host any
 ---@param user any
 ---@param options? any
@@ -4096,6 +4917,27 @@ function ssh.chmod(client, path, mode) end
 ---@param gid any
 ---@return any # result, result | nil, error
 function ssh.chown(client, path, uid, gid) end
+
+---Makes a port of this machine lead to one that the other machine can reach, until it is closed or the step ends. A `local_port` of 0 is any that is free.
+---`ssh.create_tunnel(client, local_port, remote_host, remote_port) -> { local_port, address } | nil, error`
+---@param client any
+---@param local_port any
+---@param remote_host any
+---@param remote_port any
+---@return any # { local_port, address } | nil, error
+function ssh.create_tunnel(client, local_port, remote_host, remote_port) end
+
+---Closes a tunnel; whether it was open.
+---`ssh.close_tunnel(tunnel) -> boolean`
+---@param tunnel any
+---@return any # boolean
+function ssh.close_tunnel(tunnel) end
+
+---Lets programs on the other machine use the keys of the SSH agent here, from now on. Only for machines that are trusted with them.
+---`ssh.enable_agent_forward(client) -> true`
+---@param client any
+---@return any # true
+function ssh.enable_agent_forward(client) end
 
 ---Whether a file is a private key that can be used, and which.
 ---`ssh.load_private_key(path) -> true, { path, bits, fingerprint, comment, type } | nil, error`
@@ -4985,6 +5827,35 @@ function terraform.workspace_delete(name, options) end
 ---@return any # result, error
 function terraform.exec(args, options) end
 
+---Tests of workflows. A file that calls `test.describe` at its top is a test: what it defines or imports is not carried out, but is there for `test.run_task`. The functions of `test.assert` are those of `assert`, too, where a file says `assert.equals`.
+---@class hostler.test
+test = {}
+
+---Tests that belong together.
+---`test.describe(name, function)`
+---@param name any
+---@param function_ any
+function test.describe(name, function_) end
+
+---A test: it has failed when the function raises an error. Mocks end with it.
+---`test.it([name, ]function) -> boolean`
+---@param name? any
+---@param function_ any
+---@return any # boolean
+function test.it(name, function_) end
+
+---Carries out a task by its name, without what it depends on and without conditions; the outputs of tasks that were run before are its `deps`.
+---`test.run_task(name) -> { success, message, output, duration, error, changed }`
+---@param name any
+---@return any # { success, message, output, duration, error, changed }
+function test.run_task(name) end
+
+---Lets a function of a module, as `exec.run`, give what is in the list `returns`, until the test ends. Functions in tables of a module (`aws.s3.sync`) and methods cannot be mocked.
+---`test.mock(function, { returns })`
+---@param function_ any
+---@param options any
+function test.mock(function_, options) end
+
 ---Moments as seconds since 1970. Where a moment is left out, now is meant; spans are seconds or texts as `1h30m`. Layouts are those of Go (`2006-01-02 15:04:05`), by their names (`RFC3339`, `DateTime`, ..), or, with a `%` in them, those of `os.date`. `time.local` and `time.until` are words of the language: write `time['local'](..)`.
 ---@class hostler.time
 time = {}
@@ -5471,7 +6342,7 @@ function workdir.exists(path) end
 ---@return any # true | false, error
 function workdir.create(path) end
 
----Removes what is in it, or a directory of that path with everything in it. Directories such as `/` and `/etc` are refused.
+---Removes what is in it, or a directory of that path with everything in it. What the machine needs (`/`, `/etc`, homes) and the directory in which the execution was started are refused.
 ---`workdir.cleanup([path]) -> true | false, error`
 ---@param path? any
 ---@return any # true | false, error

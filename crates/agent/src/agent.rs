@@ -212,6 +212,10 @@ async fn start(
     };
     let tally = Arc::new(Tally::open(&data_dir, config.write_budget, clock.clone()));
     let (runner, exits) = Runner::start(runner_config).await?;
+    if matches!(source, Source::Server(_)) {
+        // Before anything is taken up: what is left to be sent waits for the first session.
+        runner.blobs().reach().lost();
+    }
     runner.count_into(tally.clone());
     runner.accounts().settle_all().await;
     let devices = Arc::new(Devices::new(config.simulated_gpus));
@@ -292,7 +296,6 @@ async fn start(
     let session_tasks = shutdown.tasks(Phase::Sessions);
     let directory = match source {
         Source::Server(identity) => {
-            runner.blobs().reach().lost();
             let looked = looked_around(supervisor.clone());
             session_tasks.spawn_until_cancelled("board", OnError::Log, async move {
                 looked.await;

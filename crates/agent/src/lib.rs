@@ -60,5 +60,6 @@ pub mod fuzz;
 pub use self::http::HttpConfig;
 pub use agent::{AgentError, run};
 pub use config::{AgentConfig, OnStop};
+pub use runner::STEP;
 pub use standalone::Standalone;
 pub use thrift::prepare_process;

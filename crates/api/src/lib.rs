@@ -13,6 +13,7 @@ pub mod group;
 pub mod identity;
 pub mod image;
 pub mod invitation;
+pub mod module;
 pub mod node;
 pub mod oidc;
 pub mod operation;
@@ -26,6 +27,7 @@ pub mod system;
 pub mod task;
 pub mod token;
 pub mod user;
+pub mod workflow;
 pub mod workload;
 
 pub use common::{
@@ -40,7 +42,7 @@ pub use endpoint::{
 /// Every endpoint there is.
 pub fn all() -> Vec<Described> {
     let mut endpoints = Vec::new();
-    let modules: [fn(&mut dyn Visitor); 22] = [
+    let modules: [fn(&mut dyn Visitor); 24] = [
         system::visit,
         authority::visit,
         identity::visit,
@@ -59,6 +61,8 @@ pub fn all() -> Vec<Described> {
         image::visit,
         task::visit,
         workload::visit,
+        workflow::visit,
+        module::visit,
         blob::visit,
         secret::visit,
         operation::visit,

@@ -105,12 +105,16 @@ pub fn parse() -> Result<Invocation, ExitCode> {
 pub fn parse_from(
     args: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> Result<Invocation, clap::Error> {
-    let mut tree = command_tree();
-    let words = args.into_iter().map(Into::into).collect();
-    let words = args::outputs_as_kept(args::files_as_workflows(words, &tree));
-    let matches = tree.try_get_matches_from_mut(words)?;
-    let Cli { globals, command } =
-        Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tree))?;
+    let words: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let Cli { globals, command } = match args::few(&words) {
+        Some(cli) => cli,
+        None => {
+            let mut tree = command_tree();
+            let words = args::outputs_as_kept(args::files_as_workflows(words, &tree));
+            let matches = tree.try_get_matches_from_mut(words)?;
+            Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut tree))?
+        }
+    };
     Ok(match command {
         Command::Up(args) => Invocation::Up(*args),
         Command::Agent(args) => {

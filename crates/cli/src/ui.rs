@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use hostler_trust::SecretString;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcgetwinsize, tcsetattr};
 
 use crate::args::Globals;
@@ -128,7 +128,8 @@ impl Ui {
 
     fn tell(&self, text: &str) {
         if !text.is_empty() {
-            let _nobody_listens = writeln!(self.streams.err.borrow_mut(), "{text}");
+            let line = format!("{text}\n");
+            let _nobody_listens = self.streams.err.borrow_mut().write_all(line.as_bytes());
         }
     }
 
@@ -200,6 +201,21 @@ impl Ui {
             return Spinner(None);
         }
         let bar = ProgressBar::new_spinner().with_message(message);
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Spinner(Some(bar))
+    }
+
+    /// Lines that are drawn anew while we wait, as somebody says them each time; on a terminal, nothing elsewhere.
+    pub fn board(&self, lines: impl Fn() -> String + Clone + Send + Sync + 'static) -> Spinner {
+        if self.is_quiet || !self.streams.is_err_terminal {
+            return Spinner(None);
+        }
+        let style = ProgressStyle::with_template("{lines}")
+            .expect("the template is well formed")
+            .with_key("lines", move |_: &ProgressState, out: &mut dyn std::fmt::Write| {
+                let _nobody_listens = out.write_str(&lines());
+            });
+        let bar = ProgressBar::new_spinner().with_style(style);
         bar.enable_steady_tick(Duration::from_millis(120));
         Spinner(Some(bar))
     }

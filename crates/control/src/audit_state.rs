@@ -1,10 +1,13 @@
 //! The states of objects that audit entries have digests of: what a change can change, and nothing that
 //! must not be guessed (no password, no token, not even their hashes).
 
+use hostler_model::workflow::{Execution, WorkflowVersion};
 use hostler_model::{
-    CustomRole, Group, Image, Invitation, JoinToken, Name, Node, Principal, Project, RoleName,
-    Scope, Secret, Service, Subject, TaskArray, Token, Workload,
+    Approval, Blob, CustomRole, Error, Group, Image, Invitation, JoinToken, Name, Node,
+    NodeCertificate, Operation, PasswordReset, Principal, Project, RoleName, Scope, SecondFactor,
+    Secret, Service, Subject, TaskArray, Token, UserIdentity, WebSession, Workload,
 };
+use hostler_store::Conn;
 use serde_json::{Value, json};
 
 pub(crate) fn project(project: &Project) -> Value {
@@ -26,6 +29,54 @@ pub(crate) fn user(principal: &Principal, role: Option<&RoleName>) -> Value {
         "isDisabled": principal.is_disabled,
         "role": role,
         "generation": principal.generation,
+    })
+}
+
+/// With the role that it has now.
+pub(crate) async fn user_now(conn: &mut Conn, principal: &Principal) -> Result<Value, Error> {
+    let role = conn.role_binding_get(principal.id, Scope::Global).await?;
+    Ok(user(principal, role.as_ref()))
+}
+
+/// With how many codes stand in for it; without what it is checked with.
+pub(crate) fn second_factor(factor: &SecondFactor, recovery_codes: u64) -> Value {
+    json!({
+        "user": factor.principal_id,
+        "isOn": factor.is_on(),
+        "begun": factor.time_created,
+        "recoveryCodes": recovery_codes,
+    })
+}
+
+/// Somebody's second factor as it is now.
+pub(crate) async fn second_factor_now(
+    conn: &mut Conn,
+    principal: &Principal,
+) -> Result<Option<Value>, Error> {
+    let Some(factor) = conn.second_factor_get(principal.id).await? else { return Ok(None) };
+    let codes = conn.recovery_code_count(principal.id).await?;
+    Ok(Some(second_factor(&factor, codes)))
+}
+
+/// Without its secret, and without the hash of it.
+pub(crate) fn password_reset(reset: &PasswordReset) -> Value {
+    json!({ "user": reset.principal_id, "expires": reset.time_expires })
+}
+
+/// Without its secret, and without the hash of it.
+pub(crate) fn web_session(session: &WebSession) -> Value {
+    json!({
+        "id": session.id,
+        "user": session.principal_id,
+        "expires": session.time_expires,
+    })
+}
+
+pub(crate) fn user_identity(identity: &UserIdentity) -> Value {
+    json!({
+        "user": identity.principal_id,
+        "issuer": identity.issuer,
+        "subject": identity.subject,
     })
 }
 
@@ -52,6 +103,35 @@ pub(crate) fn node(node: &Node) -> Value {
         "cordon": node.cordon.as_ref().map(|cordon| &cordon.reason),
         "isDraining": node.cordon.as_ref().map(|cordon| cordon.is_draining),
         "generation": node.generation,
+    })
+}
+
+pub(crate) fn node_certificate(certificate: &NodeCertificate) -> Value {
+    json!({
+        "serial": certificate.serial,
+        "node": certificate.node_id,
+        "expires": certificate.time_expires,
+    })
+}
+
+/// What was asked for; how far it has come is no change of anybody's.
+pub(crate) fn operation(operation: &Operation, is_cancel_requested: bool) -> Value {
+    json!({
+        "id": operation.id,
+        "plan": operation.plan,
+        "isCancelRequested": is_cancel_requested,
+    })
+}
+
+pub(crate) fn approval(approval: &Approval) -> Value {
+    json!({
+        "id": approval.id,
+        "verb": approval.verb,
+        "name": approval.name,
+        "digest": approval.digest,
+        "user": approval.requested_by,
+        "decisions": approval.decisions,
+        "state": approval.state,
     })
 }
 
@@ -127,7 +207,7 @@ pub(crate) fn join_token(token: &JoinToken, is_revoked: bool) -> Value {
 
 /// What is known of a secret without its values.
 pub(crate) fn secret(secret: &Secret) -> Value {
-    json!({
+    let mut state = json!({
         "id": secret.id,
         "environment": secret.environment,
         "name": secret.name,
@@ -135,7 +215,11 @@ pub(crate) fn secret(secret: &Secret) -> Value {
         "current": secret.version_current,
         "last": secret.version_last,
         "generation": secret.generation,
-    })
+    });
+    if let Some(link) = &secret.link {
+        state["link"] = json!(link);
+    }
+    state
 }
 
 pub(crate) fn image(image: &Image) -> Value {
@@ -166,5 +250,55 @@ pub(crate) fn array(array: &TaskArray, is_stopped: bool) -> Value {
         "spec": array.spec,
         "range": array.range,
         "isStopped": is_stopped,
+    })
+}
+
+/// Tasks that were submitted together: which they are, and the digest of each one's state.
+pub(crate) fn tasks(tasks: &[Workload]) -> Value {
+    let one = |it: &Workload| json!({ "id": it.id, "digest": hostler_blob::digest_of(task(it).to_string().as_bytes()) });
+    tasks.iter().map(one).collect()
+}
+
+pub(crate) fn blob(blob: &Blob) -> Value {
+    json!({
+        "project": blob.scope.project(),
+        "digest": blob.digest,
+        "size": blob.size,
+        "kind": blob.kind,
+        "label": blob.label,
+    })
+}
+
+pub(crate) fn workflow(version: &WorkflowVersion) -> Value {
+    json!({
+        "id": version.id,
+        "name": version.name,
+        "version": version.version,
+        "bundle": version.bundle,
+        "file": version.file,
+    })
+}
+
+pub(crate) fn module(version: &hostler_model::workflow::ModuleVersion) -> Value {
+    json!({
+        "id": version.id,
+        "name": version.name,
+        "version": version.version,
+        "bundle": version.bundle,
+        "file": version.file,
+    })
+}
+
+/// Without the values it was given: some people give passwords there, and they could be guessed.
+pub(crate) fn execution(execution: &Execution) -> Value {
+    json!({
+        "id": execution.id,
+        "workflow": execution.workflow,
+        "version": execution.version,
+        "bundle": execution.bundle,
+        "options": execution.options,
+        "state": execution.state.label(),
+        "outcome": execution.state.outcome(),
+        "isCancelRequested": execution.is_cancel_requested,
     })
 }

@@ -15,7 +15,7 @@ use hostler_store::Store;
 use hostler_trust::{Authority, Keyring, SecretToken, TokenKind};
 
 use crate::authorities::{AuthoritySet, StoredAuthority, StoredKey};
-use crate::{Control, ControlConfig, Parts};
+use crate::{Control, ControlConfig, Parts, audit_state};
 
 pub(crate) const SETUP_CODE: &str = "setup_code_hash";
 pub(crate) const SETUP_DONE: &str = "setup_done";
@@ -245,6 +245,14 @@ impl Control {
                         .await?;
                     for token in old.items.iter().filter(|t| t.name == *name && t.is_live(now)) {
                         tx.token_revoke(token.id, now).await?;
+                        let object = ObjectRef::new(ObjectKind::Token, token.id, &token.name);
+                        let [was, is] =
+                            [false, true].map(|revoked| audit_state::token(token, revoked));
+                        let detail = serde_json::json!({ "for": "local command line" });
+                        let audit = self
+                            .audit_system("token.revoke", &object, None, detail)
+                            .with_states(Some(&was), Some(&is));
+                        tx.journal_append(&[], &[audit]).await?;
                     }
                     let token = Token {
                         id: self.ids.fresh(),
@@ -259,12 +267,10 @@ impl Control {
                     };
                     tx.token_insert(&token).await?;
                     let object = ObjectRef::new(ObjectKind::Token, token.id, &token.name);
-                    let audit = self.audit_system(
-                        "token.create",
-                        &object,
-                        None,
-                        serde_json::json!({ "for": "local command line" }),
-                    );
+                    let detail = serde_json::json!({ "for": "local command line" });
+                    let audit = self
+                        .audit_system("token.create", &object, None, detail)
+                        .with_states(None, Some(&audit_state::token(&token, false)));
                     tx.journal_append(&[], &[audit]).await?;
                     Ok::<_, Error>(())
                 })

@@ -1,6 +1,7 @@
 //! The handle that every transport holds, and what all services share.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use hostler_store::{Claim, Store, Tx};
 use hostler_trust::{Authority, Keyring};
 use tokio::sync::Notify;
 
+use crate::audit_entry::AuditAction;
 use crate::authorities::{Authorities, AuthoritySet};
 use crate::feed::Feed;
 use crate::links::Links;
@@ -63,6 +65,8 @@ pub struct Inner {
     pub(crate) identity_tally: crate::identity::IdentityTally,
     pub(crate) oidc_kept: crate::service::OidcKept,
     pub(crate) vaults: crate::vault::Vaults,
+    /// Whether some execution is under way, as far as this server knows.
+    pub(crate) has_executions: AtomicBool,
     waiters: Mutex<HashMap<WorkloadId, Arc<Notify>>>,
     peers: OnceLock<Arc<dyn PeerLinks>>,
     driver: OnceLock<Driver>,
@@ -140,6 +144,7 @@ impl Control {
             identity_tally: crate::identity::IdentityTally::default(),
             oidc_kept: crate::service::OidcKept::default(),
             vaults,
+            has_executions: AtomicBool::new(true),
             waiters: Mutex::default(),
             peers: OnceLock::new(),
             driver: OnceLock::new(),
@@ -228,30 +233,31 @@ impl Control {
         }
     }
 
-    pub(crate) fn audit(
+    /// An entry of what the caller did; see [`AuditAction`].
+    pub(crate) fn audit<A: AuditAction>(
         &self,
         cx: &Cx,
-        action: &str,
+        action: A,
         object: &ObjectRef,
         project_id: Option<ProjectId>,
         detail: serde_json::Value,
-    ) -> NewAuditEntry {
+    ) -> A::Entry {
         self.audit_by(cx.actor(), &cx.request, action, object, project_id, detail)
     }
 
-    pub(crate) fn audit_by(
+    pub(crate) fn audit_by<A: AuditAction>(
         &self,
         actor: Actor,
         request: &RequestMeta,
-        action: &str,
+        action: A,
         object: &ObjectRef,
         project_id: Option<ProjectId>,
         detail: serde_json::Value,
-    ) -> NewAuditEntry {
-        NewAuditEntry {
+    ) -> A::Entry {
+        let entry = NewAuditEntry {
             time: self.now(),
             actor,
-            action: action.to_owned(),
+            action: action.word().to_owned(),
             object: object.clone(),
             project_id,
             request_id: request.request_id.clone(),
@@ -259,17 +265,18 @@ impl Control {
             detail,
             digest_before: None,
             digest_after: None,
-        }
+        };
+        action.entry(entry)
     }
 
     /// A change of the system's own, without a request.
-    pub(crate) fn audit_system(
+    pub(crate) fn audit_system<A: AuditAction>(
         &self,
-        action: &str,
+        action: A,
         object: &ObjectRef,
         project_id: Option<ProjectId>,
         detail: serde_json::Value,
-    ) -> NewAuditEntry {
+    ) -> A::Entry {
         let request = RequestMeta {
             request_id: String::new(),
             source: String::new(),

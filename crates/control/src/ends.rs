@@ -4,6 +4,7 @@
 //! The ends of those are followed too, until nothing more follows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::atomic::Ordering;
 
 use hostler_engine::observe;
 use hostler_model::{
@@ -31,6 +32,8 @@ pub(crate) struct Follow {
     pub nodes: BTreeSet<NodeId>,
     /// Something may be placed now that could not before.
     pub is_ready: bool,
+    /// Something ended.
+    pub is_end: bool,
 }
 
 impl Control {
@@ -45,6 +48,7 @@ impl Control {
         while !moved.is_empty() {
             let over = count_ends(tx, &moved).await?;
             let ended = moved.iter().filter(|m| m.is_new_end());
+            follow.is_end |= moved.iter().any(Moved::is_new_end);
             let mut ends: HashMap<String, bool> =
                 ended.map(|m| (m.task.id.to_string(), is_good(m.task.state.kind()))).collect();
             ends.extend(
@@ -78,6 +82,7 @@ impl Control {
         follow.changed.extend(further.changed);
         follow.nodes.extend(further.nodes);
         follow.is_ready |= further.is_ready;
+        follow.is_end |= further.is_end;
         Ok(follow)
     }
 
@@ -177,6 +182,9 @@ impl Control {
         }
         if follow.is_ready {
             self.wakers.placement.wake();
+        }
+        if follow.is_end && self.has_executions.load(Ordering::Relaxed) {
+            self.wakers.execution.wake();
         }
         self.notify_waiters(follow.changed);
     }

@@ -1,10 +1,12 @@
-//! Doors for the fuzz targets (`crates/fuzz`) to what reads what an identity provider says. Nothing else uses
-//! them.
+//! Doors for the fuzz targets (`crates/fuzz`) to what reads what an identity provider says, and what a job on a
+//! node tells. Nothing else uses them.
 
 use hostler_model::Name;
+use hostler_model::workflow::JobReport;
 use hostler_trust::jwt::PublicKey;
 
 use crate::OidcConfig;
+use crate::execution::report;
 use crate::oidc::{Expected, person};
 use crate::service::{KeySet, Provider};
 
@@ -39,4 +41,24 @@ pub fn provider(document: &[u8], config: &OidcConfig) -> Option<Vec<String>> {
 /// The keys of a set that can be used.
 pub fn keys(document: &[u8]) -> Option<Vec<PublicKey>> {
     serde_json::from_slice::<KeySet>(document).ok().map(|set| set.usable())
+}
+
+/// The most characters, and the most bytes, of what a report brings into rows.
+pub const REPORT_BOUNDS: ReportBounds = ReportBounds {
+    message: report::MESSAGE_MAX,
+    artifacts: report::ARTIFACTS_MAX,
+    name: report::NAME_MAX,
+    exported: report::EXPORTED_MAX,
+};
+
+pub struct ReportBounds {
+    pub message: usize,
+    pub artifacts: usize,
+    pub name: usize,
+    pub exported: usize,
+}
+
+/// What a job told, as far as it is believed.
+pub fn job_report(text: &[u8]) -> Option<JobReport> {
+    report::read(text)
 }

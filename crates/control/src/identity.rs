@@ -115,6 +115,11 @@ impl StoredKeys {
         serde_json::to_vec(self).map_err(Error::internal)
     }
 
+    /// Those that there are, for the record.
+    fn ids(&self) -> serde_json::Value {
+        self.keys.iter().map(|key| key.id.as_str()).collect()
+    }
+
     /// The newest that others have had the time to learn of; the first one needs none.
     fn signer(&self, now: Timestamp) -> Option<&StoredKey> {
         let is_known = |key: &&StoredKey| key.time_created.plus(PUBLISH) <= now;
@@ -232,6 +237,7 @@ impl Control {
                     let kept = tx.setting_get(IDENTITY_KEYS).await?;
                     let mut keys =
                         kept.map(|kept| StoredKeys::read(&kept)).transpose()?.unwrap_or_default();
+                    let before = keys.ids();
                     let made = keys.is_due(now, self.config.identity.rotate_every);
                     if made {
                         keys.add(fresh.clone());
@@ -239,8 +245,8 @@ impl Control {
                     let retired = keys.retire(now);
                     if made || retired > 0 {
                         tx.setting_replace(IDENTITY_KEYS, &keys.write()?).await?;
-                        self.identity_journal(tx, made.then_some(fresh.id.as_str()), retired)
-                            .await?;
+                        let made = made.then_some(fresh.id.as_str());
+                        self.identity_journal(tx, made, retired, [before, keys.ids()]).await?;
                     }
                     Ok::<_, Error>((keys, Kept { made, retired }))
                 })
@@ -275,6 +281,7 @@ impl Control {
         tx: &mut Tx<'_>,
         made: Option<&str>,
         retired: usize,
+        [before, after]: [serde_json::Value; 2],
     ) -> Result<(), Error> {
         let object = ObjectRef::new(ObjectKind::Server, self.server_id, &self.server_name);
         let message = match made {
@@ -284,7 +291,9 @@ impl Control {
         let actor = self.system_actor();
         let event = self.event(EventKind::IdentityKeysChanged, None, &object, actor, message);
         let detail = json!({ "made": made, "forgotten": retired });
-        let audit = self.audit_system("identity.keys", &object, None, detail);
+        let audit = self
+            .audit_system("identity.keys", &object, None, detail)
+            .with_states(Some(&before), Some(&after));
         Ok(tx.journal_append(&[event], &[audit]).await?)
     }
 

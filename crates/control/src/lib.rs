@@ -11,6 +11,7 @@
 //! Endpoint-level access (which role may call what) is decided by [`Control::authorise`], asked by
 //! every transport before anything else; rules about *whose* object it is are here, in the services.
 
+mod audit_entry;
 mod audit_sink;
 mod audit_state;
 mod authorities;
@@ -20,6 +21,7 @@ mod control;
 mod cx;
 mod detail;
 mod ends;
+mod execution;
 mod feed;
 mod identity;
 mod links;
@@ -41,6 +43,7 @@ mod vault;
 #[doc(hidden)]
 pub mod fuzz;
 
+pub use audit_entry::Stateless;
 pub use audit_sink::{AuditSink, ParseSinkError, SinkAddress};
 pub use authorities::AuthoritySet;
 pub use bootstrap::{Boot, BootError, passphrase_salt};
@@ -56,6 +59,7 @@ pub use detail::{
     WorkloadNodeExplanation, WorkloadQuery,
 };
 pub use feed::EventFollower;
+pub use hostler_lua::Bundle;
 pub use identity::{IdentityConfig, IdentityCounts};
 pub use links::{NodeLink, PeerLinks};
 pub use node_blob::NodePut;
@@ -67,15 +71,18 @@ pub use oidc::OidcConfig;
 pub use output::{ExecAsk, NodeAsk, OutputItem, OutputQuery, OutputReceiver};
 pub use reconcile::{
     ApprovalNotice, ApprovalNoticeReport, ArrayFillReport, AuditAnchorKeeper, AuditAnchorReport,
-    AuditSinkFeed, AuditSinkReport, IdentityKeyKeeper, LeaseReport, LivenessReport, LogShareReport,
-    OperationAdvance, OperationReport, PlacementReport, ServicePlaceReport, Wakers,
+    AuditSinkFeed, AuditSinkReport, ExecutionReport, IdentityKeyKeeper, LeaseReport,
+    LivenessReport, LogShareReport, OperationAdvance, OperationReport, PlacementReport,
+    ServicePlaceReport, Wakers,
 };
 pub(crate) use service::task::object as service_object;
 pub use service::{
     AccessDetail, AccessGrant, ApprovalCounts, ApprovalDetail, ApprovalPolicyDetail, ApprovalQuery,
-    AuthorityDetail, BlobDetail, BlobReader, Enrolment, GroupChange, GroupDetail, InvitationDetail,
-    NewBlob, NewExec, NewGroup, NewImage, NewInvitation, NewRole, OidcBegun, ProjectChange,
-    Rekeyed, Rewrapped, RoleChange, RoleDetail, RoleHolder, SecondFactorDetail, SecretCounts,
-    SecretDetail, SecretValue, SessionsEnded,
+    AuthorityDetail, BlobDetail, BlobReader, Enrolment, ExecutionDetail, ExecutionRetry,
+    GroupChange, GroupDetail, InvitationDetail, ModuleDetail, ModulePushed, NewBlob, NewExec,
+    NewExecution, NewGroup, NewImage, NewInvitation, NewModule, NewRole, NewWorkflow, OidcBegun,
+    ProjectChange, Pushed, Rekeyed, Rewrapped, RoleChange, RoleDetail, RoleHolder,
+    SecondFactorDetail, SecretCounts, SecretDetail, SecretValue, SessionsEnded, StepOutput,
+    WorkflowDetail,
 };
 pub use vault::{HashiCorpVault, VaultConfig, VaultDetail, VaultKind, VaultLogin, VaultProjects};

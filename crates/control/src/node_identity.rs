@@ -21,7 +21,7 @@ use serde_json::json;
 
 use crate::identity::{Claims, LIFETIME, seconds};
 use crate::node_session::node_actor;
-use crate::{Control, RequestMeta};
+use crate::{Control, RequestMeta, Stateless};
 
 /// What a run proves itself with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,7 +179,8 @@ impl Control {
         };
         let object = ObjectRef::new(placed.kind, placed.placement.workload_id, &placed.name);
         let project = Some(placed.placement.project_id);
-        let audit = self.audit_by(actor, &request, "identity.issue", &object, project, detail);
+        let action = Stateless::IdentityIssue;
+        let audit = self.audit_by(actor, &request, action, &object, project, detail);
         let audit = &[audit];
         self.store
             .tx("identity_issue", |tx| {

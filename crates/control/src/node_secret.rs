@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::node_session::node_actor;
 use crate::service::{secret_envelope, secret_object};
 use crate::vault::Fetched;
-use crate::{Control, RequestMeta};
+use crate::{Control, RequestMeta, Stateless};
 
 /// A secret for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,8 @@ impl Control {
             }
             let (actor, object) = (node_actor(&node.name), secret_object(&secret));
             let project = Some(asker.project_id);
-            audits.push(self.audit_by(actor, &request, "secret.deliver", &object, project, detail));
+            let action = Stateless::SecretDeliver;
+            audits.push(self.audit_by(actor, &request, action, &object, project, detail));
             delivered.push(DeliveredSecret { reference, version, value });
         }
         let audits = &audits;

@@ -14,22 +14,42 @@ use regex::Regex;
 /// The artifacts of one execution.
 pub(crate) struct Artifacts {
     folder: PathBuf,
+    /// Where there are more.
+    others: Vec<PathBuf>,
+}
+
+/// Names and digests, without what is none: the table may come from another machine, and leads nowhere else.
+fn table_in(folder: &Path) -> BTreeMap<String, String> {
+    let text = fs::read(folder.join("names.json")).unwrap_or_default();
+    let mut table: BTreeMap<String, String> = serde_json::from_slice(&text).unwrap_or_default();
+    table.retain(|_, digest| digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()));
+    table
 }
 
 impl Artifacts {
-    pub fn new(execution: &Path) -> Artifacts {
-        Artifacts { folder: execution.join("artifacts") }
+    pub fn new(folder: PathBuf, others: Vec<PathBuf>) -> Artifacts {
+        Artifacts { folder, others }
     }
 
-    fn table(&self) -> BTreeMap<String, String> {
-        let text = fs::read(self.folder.join("names.json")).unwrap_or_default();
-        serde_json::from_slice(&text).unwrap_or_default()
+    /// Names of what was kept.
+    pub fn names(&self) -> Vec<String> {
+        table_in(&self.folder).into_keys().collect()
+    }
+
+    /// Where what is kept lies, by name.
+    fn everything(&self) -> BTreeMap<String, PathBuf> {
+        let folders = self.others.iter().chain([&self.folder]);
+        folders
+            .flat_map(|folder| {
+                table_in(folder).into_iter().map(|(name, digest)| (name, folder.join(digest)))
+            })
+            .collect()
     }
 
     /// Keeps what matches the patterns below a directory; says what was kept. A pattern that matches nothing is an error.
     pub fn keep(&self, workdir: &Path, patterns: &[String]) -> Result<Vec<String>, String> {
         let mut kept = Vec::new();
-        let mut table = self.table();
+        let mut table = table_in(&self.folder);
         fs::create_dir_all(&self.folder).map_err(|error| error.to_string())?;
         for pattern in patterns {
             let matcher = matcher(pattern);
@@ -68,10 +88,10 @@ impl Artifacts {
 
     /// Puts an artifact into a directory.
     pub fn place(&self, name: &str, workdir: &Path) -> Result<(), String> {
-        let table = self.table();
+        let table = self.everything();
         let last = |path: &str| path.rsplit('/').next().unwrap_or(path) == name;
         let found = table.get_key_value(name).or_else(|| table.iter().find(|(path, _)| last(path)));
-        let Some((path, digest)) = found else {
+        let Some((path, place)) = found else {
             let known: Vec<&str> = table.keys().map(String::as_str).collect();
             let known = if known.is_empty() {
                 "none was left".to_owned()
@@ -80,6 +100,9 @@ impl Artifacts {
             };
             return Err(format!("there is no artifact `{name}`; {known}"));
         };
+        if !fs::symlink_metadata(place).is_ok_and(|meta| meta.is_file()) {
+            return Err(format!("the artifact `{path}` is not there"));
+        }
         let inside = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside {
             return Err(format!("the artifact `{path}` leads out of the working directory"));
@@ -88,9 +111,7 @@ impl Artifacts {
         if let Some(parent) = target.parent() {
             fs::create_dir_all(parent).map_err(|error| error.to_string())?;
         }
-        fs::copy(self.folder.join(digest), &target)
-            .map(drop)
-            .map_err(|error| format!("{name}: {error}"))
+        fs::copy(place, &target).map(drop).map_err(|error| format!("{name}: {error}"))
     }
 }
 
@@ -167,7 +188,7 @@ mod tests {
         fs::create_dir_all(one.join("out")).unwrap();
         fs::create_dir_all(&two).unwrap();
         fs::write(one.join("out/app.bin"), b"bits").unwrap();
-        let artifacts = Artifacts::new(&base.path().join("execution"));
+        let artifacts = Artifacts::new(base.path().join("execution"), Vec::new());
         assert_eq!(artifacts.keep(&one, &["out/*".into()]).unwrap(), ["out/app.bin"]);
         artifacts.place("app.bin", &two).unwrap();
         assert_eq!(fs::read(two.join("app.bin")).unwrap(), b"bits");
@@ -175,5 +196,23 @@ mod tests {
         assert!(two.join("out/app.bin").exists());
         assert!(artifacts.place("nope", &two).unwrap_err().contains("out/app.bin"));
         assert!(artifacts.keep(&one, &["*.none".into()]).is_err());
+    }
+
+    #[test]
+    fn a_table_of_others_leads_nowhere_else() {
+        let base = tempfile::tempdir().unwrap();
+        let [secret, left, work] = ["secret", "left", "work"].map(|name| base.path().join(name));
+        fs::write(&secret, b"canary").unwrap();
+        fs::create_dir_all(&left).unwrap();
+        fs::create_dir_all(&work).unwrap();
+        let link = "a".repeat(64);
+        std::os::unix::fs::symlink(&secret, left.join(&link)).unwrap();
+        let table = serde_json::json!({ "one": secret, "two": "../secret", "three": link });
+        fs::write(left.join("names.json"), table.to_string()).unwrap();
+        let artifacts = Artifacts::new(work.join(".none"), vec![left]);
+        for name in ["one", "two", "three"] {
+            assert!(artifacts.place(name, &work).is_err(), "{name}");
+            assert!(!work.join(name).exists());
+        }
     }
 }

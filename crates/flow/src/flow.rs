@@ -1,27 +1,31 @@
 //! The loop: does what the course of an execution says, and tells it what happened.
 
+mod around;
+mod attempt;
+mod recall;
+
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostler_engine::workflow::{Action, Course, Options, Standing};
-use hostler_lua::body::{Detached, Input, Performer, carry_out};
-use hostler_lua::modules::{Acting, Stream};
+use hostler_engine::workflow::{Action, Course, Options};
+use hostler_lua::body::Performer;
 use hostler_lua::{Bundle, Given};
 use hostler_model::Span;
 use hostler_model::workflow::{
     Act, ExecutionOutcome, Handler, Step, StepEnd, StepResult, Workflow,
 };
 use serde_json::{Map, Value as Json, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio::task::{Id, JoinSet};
 
 use crate::artifacts::Artifacts;
 use crate::journal::{Journal, Line, Past};
+use crate::leftover::{EXECUTION, STEP, UNDOING};
 use crate::report::{Report, StepReport};
 use crate::run::{Answer, FlowError, Observer, Setup, Told};
-use crate::stage;
 
 /// How much longer than its time a body may take that nobody can interrupt.
 const STUCK: Duration = Duration::from_secs(1);
@@ -58,10 +62,16 @@ impl Flow {
     pub fn new(
         performer: Rc<Performer>,
         workflow: Workflow,
-        setup: Setup,
+        mut setup: Setup,
         journal: Option<Journal>,
         observer: Rc<dyn Observer>,
     ) -> Flow {
+        for inherited in [STEP, UNDOING] {
+            setup.environment.remove(inherited);
+        }
+        if let Some(journal) = &journal {
+            setup.environment.insert(EXECUTION.to_owned(), journal.id());
+        }
         let named = |step: &Step| StepReport { name: step.name.clone(), ..StepReport::default() };
         Flow {
             steps: workflow.steps.iter().map(named).collect(),
@@ -71,7 +81,11 @@ impl Flow {
             jobs: BTreeMap::new(),
             stops: BTreeMap::new(),
             stopping: BTreeMap::new(),
-            artifacts: journal.as_ref().map(|journal| Rc::new(Artifacts::new(journal.folder()))),
+            artifacts: journal
+                .as_ref()
+                .map(|journal| journal.folder().join("artifacts"))
+                .or_else(|| setup.artifacts.clone())
+                .map(|folder| Rc::new(Artifacts::new(folder, setup.consumed.clone()))),
             bundle: Arc::new(performer.definition().bundle.clone()),
             given: Arc::new(Given {
                 values: setup.values.clone(),
@@ -91,7 +105,7 @@ impl Flow {
         Span::from_millis(millis(self.began.elapsed()))
     }
 
-    fn note(&mut self, line: impl FnOnce() -> Line) -> Result<(), FlowError> {
+    fn note<'a>(&mut self, line: impl FnOnce() -> Line<'a>) -> Result<(), FlowError> {
         match &mut self.journal {
             Some(journal) => Ok(journal.write(&line())?),
             None => Ok(()),
@@ -106,8 +120,9 @@ impl Flow {
     ) -> Result<(Course, Vec<Action>), FlowError> {
         self.observer.told(&Told::Began { workflow: &self.workflow });
         if let Some(past) = past {
-            let over = self.recall(&past)?;
-            return Ok(Course::resume(Workflow::clone(&self.workflow), options, &over, self.now()));
+            let (over, undone) = self.recall(&past)?;
+            let (workflow, now) = (Workflow::clone(&self.workflow), self.now());
+            return Ok(Course::resume(workflow, options, &over, &undone, now));
         }
         let bundle = Box::new(self.performer.definition().bundle.clone());
         let (workflow, values, only) =
@@ -116,41 +131,6 @@ impl Flow {
         self.note(|| Line::Began { workflow, bundle, values, only, seed, now })?;
         self.around_all(Handler::Start, &[]).await;
         Ok(Course::begin(Workflow::clone(&self.workflow), options))
-    }
-
-    /// What is known of the steps of an execution that began before.
-    fn recall(&mut self, past: &Past) -> Result<BTreeMap<usize, Standing>, FlowError> {
-        let mut over = BTreeMap::new();
-        for i in 0..self.steps.len() {
-            let name = self.steps[i].name.clone();
-            let uncertain = || {
-                StepResult::new(
-                    StepEnd::Uncertain,
-                    "it was under way when its process ended; whether it was done is not known",
-                )
-            };
-            let result = match (past.results.get(&name), past.open.get(&name)) {
-                (Some(result), None) => result.clone(),
-                (_, Some(attempt)) => {
-                    let (step, attempt, result) = (name, *attempt, Box::new(uncertain()));
-                    let told = (*result).clone();
-                    self.note(|| Line::Ended { step, attempt, result })?;
-                    told
-                }
-                (None, None) => continue,
-            };
-            let is_done_again = match result.end {
-                StepEnd::Cancelled => true,
-                StepEnd::Uncertain => self.setup.repeat_uncertain,
-                end => end.is_failure() && self.setup.repeat_failed,
-            };
-            if !is_done_again {
-                over.insert(i, Standing::Ended(result.end));
-                self.observer.told(&Told::Ended { step: i, result: &result, time: Duration::ZERO });
-                self.record(i, result);
-            }
-        }
-        Ok(over)
     }
 
     fn record(&mut self, step: usize, result: StepResult) {
@@ -237,7 +217,7 @@ impl Flow {
                 let result = StepResult::new(StepEnd::Failed, message);
                 self.around(step, Handler::Retry, &result).await;
             }
-            Action::Undo { step } => return Ok(self.undo(course, step)),
+            Action::Undo { step } => return self.undo(course, step),
             Action::Finish { .. } => {}
         }
         Ok(Vec::new())
@@ -275,7 +255,12 @@ impl Flow {
         }
         let since = Instant::now();
         match refused {
-            Some(result) => self.ended(course, step, attempt, since, result).await,
+            Some(result) => {
+                if result.end == StepEnd::Skipped {
+                    self.around(step, Handler::Skip, &result).await;
+                }
+                self.ended(course, step, attempt, since, result).await
+            }
             None => {
                 let (stop, stopped) = oneshot::channel();
                 let handle = self.tasks.spawn_local(self.attempt(step, attempt, stopped));
@@ -284,90 +269,6 @@ impl Flow {
                 Ok(Vec::new())
             }
         }
-    }
-
-    /// One try of a step, from the artifacts that it needs to those that it leaves.
-    fn attempt(
-        &self,
-        step: usize,
-        attempt: u32,
-        stopped: oneshot::Receiver<()>,
-    ) -> impl Future<Output = StepResult> + 'static {
-        let workflow = Rc::clone(&self.workflow);
-        let artifacts = self.artifacts.clone();
-        let on = self.acting(step);
-        let work =
-            if is_plain(&workflow.steps[step]) { None } else { Some(self.detached(step, attempt)) };
-        let observer = Rc::clone(&self.observer);
-        async move {
-            let definition = &workflow.steps[step];
-            let on = match on {
-                Ok(on) => on,
-                Err(message) => return StepResult::new(StepEnd::Failed, message),
-            };
-            if let Some(artifacts) = &artifacts {
-                for name in &definition.consumes {
-                    if let Err(message) = artifacts.place(name, &on.workdir) {
-                        return StepResult::new(StepEnd::Failed, message);
-                    }
-                }
-            }
-            let mut result = match work {
-                Some(work) => on_a_thread(work, step, &observer, stopped).await,
-                None => tokio::select! {
-                    result = carry_out(definition, &on) => result,
-                    _ = stopped => StepResult::new(StepEnd::Cancelled, "it was stopped"),
-                },
-            };
-            if result.end == StepEnd::Succeeded
-                && let Some(artifacts) = &artifacts
-                && !definition.artifacts.is_empty()
-                && let Err(message) = artifacts.keep(&on.workdir, &definition.artifacts)
-            {
-                result = StepResult { end: StepEnd::Failed, message, ..result };
-            }
-            result
-        }
-    }
-
-    /// What a thread needs to carry a step out.
-    fn detached(&self, step: usize, attempt: u32) -> (Detached, mpsc::Receiver<(Stream, String)>) {
-        let definition = &self.workflow.steps[step];
-        let (words, heard) = mpsc::channel(256);
-        let detached = Detached {
-            bundle: Arc::clone(&self.bundle),
-            given: Arc::clone(&self.given),
-            workflow: self.workflow.name.clone(),
-            step: definition.name.clone(),
-            input: self.input(step, attempt),
-            workdir: stage::workdir(&self.workflow, Some(definition), &self.setup),
-            environment: stage::environment(&self.workflow, Some(definition), &self.setup),
-            secrets: self.setup.secrets.clone(),
-            check: self.setup.check,
-            services: self.setup.services.clone(),
-            stack: self.workflow.stack.clone(),
-            // The engine stops a step in time; this is for what cannot be stopped but by an error.
-            deadline: definition.timeout.map(|time| Instant::now() + time.duration() + STUCK),
-            say: Box::new(move |stream, text| {
-                let _nobody_listens =
-                    futures::executor::block_on(words.send((stream, text.to_owned())));
-            }),
-        };
-        (detached, heard)
-    }
-
-    fn acting(&self, step: usize) -> Result<Rc<Acting>, String> {
-        let definition = &self.workflow.steps[step];
-        stage::acting(&self.workflow, Some((step, definition)), &self.setup, &self.observer)
-    }
-
-    fn input(&self, step: usize, attempt: u32) -> Input {
-        let names = &self.workflow.steps[step].depends_on;
-        let found = names.iter().filter_map(|name| {
-            let i = self.workflow.position(name)?;
-            Some((name.clone(), self.steps[i].output.clone()))
-        });
-        Input { params: Map::new(), deps: found.collect(), attempt }
     }
 
     /// A task of the set is over.
@@ -417,7 +318,8 @@ impl Flow {
         result: StepResult,
     ) -> Result<Vec<Action>, FlowError> {
         let name = self.steps[step].name.clone();
-        self.note(|| Line::Ended { step: name, attempt, result: Box::new(result.clone()) })?;
+        let kept = Box::new(Cow::Borrowed(&result));
+        self.note(|| Line::Ended { step: name, attempt, result: kept })?;
         let time = since.elapsed();
         self.steps[step].duration = Some(millis(time));
         self.record(step, result.clone());
@@ -430,68 +332,13 @@ impl Flow {
         }
         if result.end == StepEnd::TimedOut {
             self.around(step, Handler::Timeout, &result).await;
+            self.around(step, Handler::Failure, &result).await;
         }
         if self.workflow.handlers.contains(&Handler::StepComplete) && !is_again {
             let arguments = [json!(self.steps[step].name), json!(result.end == StepEnd::Succeeded)];
             self.around_all(Handler::StepComplete, &arguments).await;
         }
         Ok(actions)
-    }
-
-    fn undo(&mut self, course: &mut Course, step: usize) -> Vec<Action> {
-        self.observer.told(&Told::Undoing { step });
-        let on = match self.acting(step) {
-            Ok(on) => on,
-            Err(message) => {
-                self.observer.told(&Told::Warned { text: &message });
-                return course.undone(step, self.now());
-            }
-        };
-        let (performer, workflow) = (Rc::clone(&self.performer), Rc::clone(&self.workflow));
-        let (input, output) = (self.input(step, 1), self.steps[step].output.clone());
-        let handle = self.tasks.spawn_local(async move {
-            let name = &workflow.steps[step].name;
-            performer.compensate(&workflow.name, name, &output, input, on).await
-        });
-        self.jobs.insert(handle.id(), Job::Undo { step });
-        Vec::new()
-    }
-
-    /// Calls what a step wants called; what goes wrong there is only told.
-    async fn around(&self, step: usize, handler: Handler, result: &StepResult) {
-        let definition = &self.workflow.steps[step];
-        if !definition.handlers.contains(&handler) {
-            return;
-        }
-        let Ok(on) = self.acting(step) else { return };
-        let input = self.input(step, self.steps[step].attempts);
-        let called = self
-            .performer
-            .step_handler(&self.workflow.name, &definition.name, handler, result, input, on)
-            .await;
-        if let Err(message) = called {
-            self.observer.told(&Told::Warned {
-                text: &format!("`{}`, {handler}: {message}", definition.name),
-            });
-        }
-    }
-
-    /// Calls what the workflow wants called.
-    async fn around_all(&self, handler: Handler, arguments: &[Json]) {
-        if !self.workflow.handlers.contains(&handler) {
-            return;
-        }
-        let on = match stage::acting(&self.workflow, None, &self.setup, &self.observer) {
-            Ok(on) => on,
-            Err(message) => return self.observer.told(&Told::Warned { text: &message }),
-        };
-        let called =
-            self.performer.workflow_handler(&self.workflow.name, handler, arguments, on).await;
-        if let Err(message) = called {
-            self.observer.told(&Told::Warned {
-                text: &format!("`{}`, {handler}: {message}", self.workflow.name),
-            });
-        }
     }
 
     async fn finish(mut self, outcome: ExecutionOutcome) -> Result<Report, FlowError> {
@@ -516,51 +363,11 @@ impl Flow {
             self.around_all(Handler::Complete, &[json!(is_success), results]).await;
         }
         self.note(|| Line::Finished { outcome })?;
-        if let Some(journal) = &self.journal {
+        if let Some(journal) = self.journal.as_ref().filter(|_| !is_success) {
             journal.sync()?;
         }
         Ok(report)
     }
-}
-
-/// Carries a step out on a thread, passes its words on, and waits until all of it is over, also when it is stopped.
-async fn on_a_thread(
-    (work, mut heard): (Detached, mpsc::Receiver<(Stream, String)>),
-    step: usize,
-    observer: &Rc<dyn Observer>,
-    mut stopped: oneshot::Receiver<()>,
-) -> StepResult {
-    let (mut stop, mut result) = match work.begin() {
-        Ok(begun) => begun,
-        Err(error) => {
-            return StepResult::new(StepEnd::Failed, format!("no thread can be had: {error}"));
-        }
-    };
-    let mut is_stopped = false;
-    loop {
-        tokio::select! {
-            biased;
-            Some((stream, text)) = heard.recv() => {
-                observer.told(&Told::Said { step: Some(step), stream, text: &text });
-            }
-            ended = &mut result => {
-                return ended.unwrap_or_else(|_| StepResult::new(StepEnd::Failed, "its thread broke: a defect of Hostler"));
-            }
-            _ = &mut stopped, if !is_stopped => {
-                is_stopped = true;
-                stop.now();
-            }
-        }
-    }
-}
-
-/// Whether a step is nothing but a program.
-fn is_plain(step: &Step) -> bool {
-    matches!(step.act, Act::Command(_) | Act::Program(_))
-        && step.run_if.is_empty()
-        && step.abort_if.is_empty()
-        && step.health_check.is_none()
-        && step.handlers.is_empty()
 }
 
 fn millis(time: Duration) -> u64 {

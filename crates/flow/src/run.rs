@@ -9,7 +9,7 @@ use hostler_engine::workflow::Options;
 use hostler_lua::body::Performer;
 use hostler_lua::modules::Stream;
 use hostler_model::suggest::nearest;
-use hostler_model::workflow::{OnFailure, SkipReason, Step, StepResult, Workflow};
+use hostler_model::workflow::{SkipReason, Step, StepResult, Workflow};
 use serde_json::Value as Json;
 
 use crate::flow::Flow;
@@ -23,8 +23,8 @@ pub struct Setup {
     pub workdir: PathBuf,
     pub environment: BTreeMap<String, String>,
     pub secrets: BTreeMap<String, String>,
-    /// Where state, locks and events of workflows are kept.
-    pub services: PathBuf,
+    /// Where state, locks and events of workflows are kept, if anywhere.
+    pub services: Option<PathBuf>,
     /// Only these steps and what they depend on; all when empty.
     pub only: Vec<String>,
     /// How many steps run at once where the workflow does not say it.
@@ -41,6 +41,14 @@ pub struct Setup {
     pub values: Json,
     pub now: i64,
     pub seed: u64,
+    /// Where files that steps leave are kept, where that is not with the journal.
+    pub artifacts: Option<PathBuf>,
+    /// Where there are more of them, for those that need some.
+    pub consumed: Vec<PathBuf>,
+    /// Outputs of steps that are not part of this.
+    pub outputs: BTreeMap<String, Json>,
+    /// How often the steps were tried before.
+    pub tried: u32,
 }
 
 /// Who watches, and is asked.
@@ -116,6 +124,10 @@ pub enum FlowError {
     NoStep { workflow: String, name: String, hint: String },
     #[error("{0}")]
     Refused(String),
+    #[error(
+        "what is left of {0} cannot be ended, so nothing was done again; end it, and resume the execution then"
+    )]
+    Leftover(String),
     #[error(transparent)]
     Journal(#[from] JournalError),
 }
@@ -140,8 +152,25 @@ pub async fn run(
     };
     let found = found.clone();
     refuse(&found, &setup)?;
+    carry(performer, found, setup, journal, observer, stop).await
+}
+
+/// The same for a workflow that is not quite the one of the file.
+pub(crate) async fn carry(
+    performer: Rc<Performer>,
+    found: Workflow,
+    setup: Setup,
+    journal: Option<(Journal, Option<Past>)>,
+    observer: Rc<dyn Observer>,
+    stop: impl Future<Output = ()>,
+) -> Result<Report, FlowError> {
     let only = selection(&found, &setup.only)?;
-    let options = Options { only, at_once: Some(setup.at_once.max(1)), seed: setup.seed };
+    let options = Options {
+        only,
+        at_once: Some(setup.at_once.max(1)),
+        seed: setup.seed,
+        ..Options::default()
+    };
     let (journal, past) = match journal {
         Some((journal, past)) => (Some(journal), past),
         None => (None, None),
@@ -153,19 +182,8 @@ pub async fn run(
 
 /// What cannot be done here is said before anything is.
 fn refuse(workflow: &Workflow, setup: &Setup) -> Result<(), FlowError> {
-    let config = &workflow.config;
-    let asked = [
-        ("require_lock", config.require_lock),
-        ("create_snapshot", config.create_snapshot),
-        ("validate_before", config.validate_before),
-        ("detect_drift", config.detect_drift),
-        ("on_failure = \"rollback\"", config.on_failure == OnFailure::Rollback),
-    ];
-    if let Some((name, _)) = asked.into_iter().find(|(_, is_asked)| *is_asked) {
-        return Err(FlowError::Refused(format!(
-            "`{name}` of `{}` needs stacks, which this version does not have yet; take it out of `config` to run it",
-            workflow.name
-        )));
+    if let Some(why) = workflow.unsupported() {
+        return Err(FlowError::Refused(why));
     }
     for step in &workflow.steps {
         let Some(delegation) = step.delegate.as_ref().or(workflow.delegate.as_ref()) else {
@@ -173,8 +191,8 @@ fn refuse(workflow: &Workflow, setup: &Setup) -> Result<(), FlowError> {
         };
         if !setup.is_here && !delegation.fallback {
             return Err(FlowError::Refused(format!(
-                "`{}` ({}) is to run on another node, and there is no server here; say --here to run it on this machine, or `fallback = \"local\"` where it is delegated",
-                step.name, step.place
+                "`{}` ({}) is to run on {}, and there is no server here; say --here to run it on this machine, or `fallback = \"local\"` where it is delegated",
+                step.name, step.place, delegation.targets
             )));
         }
     }

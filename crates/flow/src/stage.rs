@@ -9,6 +9,7 @@ use hostler_lua::body::services;
 use hostler_lua::modules::{Acting, Sink, Stream};
 use hostler_model::workflow::{Step, Workflow};
 
+use crate::leftover::{EXECUTION, STEP};
 use crate::run::{Observer, Setup, Told};
 
 /// Words of a step, told to whoever watches.
@@ -34,7 +35,10 @@ pub(crate) fn environment(
     environment.insert("HOSTLER_WORKFLOW".to_owned(), workflow.name.clone());
     if let Some(step) = step {
         environment.extend(step.env.clone());
-        environment.insert("HOSTLER_STEP".to_owned(), step.name.clone());
+        environment.insert(STEP.to_owned(), step.name.clone());
+    }
+    if let Some(execution) = setup.environment.get(EXECUTION) {
+        environment.insert(EXECUTION.to_owned(), execution.clone());
     }
     environment
 }
@@ -80,6 +84,6 @@ pub(crate) fn acting(
         sink: Rc::new(Voice { step: step.map(|(i, _)| i), observer: Rc::clone(observer) }),
         check: setup.check,
         exported: RefCell::default(),
-        services: Rc::new(services(&setup.services, workflow.stack.as_deref())),
+        services: services(setup.services.as_deref(), workflow.stack.as_deref()),
     }))
 }

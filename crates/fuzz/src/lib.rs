@@ -22,6 +22,7 @@ mod output;
 mod requests;
 mod secrets;
 mod words;
+mod workflows;
 
 pub use archives::{archive, chunk, image_tar, ledger, unpacked};
 pub use files::{
@@ -34,6 +35,7 @@ pub use output::{container_line, events, health_answer, line, log_cursor, scrub,
 pub use requests::{body, credential, cursor, local_question, local_route, query, spec};
 pub use secrets::{certificate, code, token};
 pub use words::{address, amount, command_line, constraint, cron, format, name, target};
+pub use workflows::{artifact_table, indent, job_order, job_report, journal};
 
 /// Something that must hold of any bytes.
 #[derive(Clone, Copy)]
@@ -55,6 +57,7 @@ pub const TARGETS: &[Target] = targets![
     amount,
     approval,
     archive,
+    artifact_table,
     audit_record,
     authorities,
     blob_message,
@@ -77,6 +80,10 @@ pub const TARGETS: &[Target] = targets![
     health_answer,
     id_token,
     image_tar,
+    indent,
+    job_order,
+    job_report,
+    journal,
     jwt,
     ledger,
     line,

@@ -32,6 +32,7 @@ pub mod plan;
 mod values;
 
 pub mod facts;
+mod keep;
 mod place;
 
 pub mod accounts;
@@ -47,6 +48,7 @@ pub mod sysctl;
 pub use call::{Call, Commands, Finished};
 pub use error::HostError;
 pub use host::{Host, Privilege, is_root};
+pub use keep::kept_because;
 pub use outcome::{Change, Outcome};
 pub use plan::{Plan, Primitive};
 pub use system::System;

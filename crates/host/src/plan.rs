@@ -40,7 +40,8 @@ impl fmt::Debug for Plan {
 }
 
 impl Plan {
-    pub(crate) fn new(message: impl Into<String>) -> Plan {
+    /// One that does nothing, and says so.
+    pub fn new(message: impl Into<String>) -> Plan {
         Plan { message: message.into(), diff: Vec::new(), steps: Vec::new() }
     }
 
@@ -73,7 +74,7 @@ impl Plan {
     }
 
     /// This plan, and then the other; the message is the other's where only that changes something.
-    pub(crate) fn then(mut self, other: Plan) -> Plan {
+    pub fn then(mut self, other: Plan) -> Plan {
         if self.steps.is_empty() {
             self.message = other.message;
         } else if !other.steps.is_empty() {

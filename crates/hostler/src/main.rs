@@ -6,6 +6,7 @@
 mod agent;
 mod install;
 mod server;
+mod step;
 mod up;
 
 use std::process::ExitCode;
@@ -22,6 +23,9 @@ fn main() -> ExitCode {
     }
     if let Some(keeper) = hostler_agent::container::Keeper::asked_for(std::env::args_os()) {
         keeper.main()
+    }
+    if step::is_asked_for(std::env::args_os()) {
+        return step::main();
     }
     hostler_cli::complete();
     match hostler_cli::parse() {

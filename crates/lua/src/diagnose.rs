@@ -4,6 +4,8 @@ use std::fmt;
 
 use hostler_model::workflow::Place;
 
+use crate::define::Remark;
+
 /// One mistake.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mistake {
@@ -57,9 +59,9 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// Every mistake that was found.
+/// Every mistake that was found, and what is worth telling beside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistakes(pub Vec<Mistake>);
+pub struct Mistakes(pub Vec<Mistake>, pub Vec<Remark>);
 
 impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,6 +70,9 @@ impl fmt::Display for Mistakes {
                 f.write_str("\n")?;
             }
             mistake.fmt(f)?;
+        }
+        for remark in &self.1 {
+            write!(f, "\nwarning: {remark}")?;
         }
         Ok(())
     }
@@ -80,9 +85,7 @@ pub(crate) fn from_error(error: &mlua::Error, main: &str) -> Mistake {
     let message = match error {
         mlua::Error::SyntaxError { message, .. } => message.clone(),
         mlua::Error::RuntimeError(message) => message.clone(),
-        mlua::Error::MemoryError(_) => {
-            "it takes too much memory; a definition only describes".to_owned()
-        }
+        mlua::Error::MemoryError(_) => "it takes too much memory".to_owned(),
         mlua::Error::CallbackError { cause, traceback } => {
             let inner = from_error(cause, main);
             if inner.place.is_unknown() {

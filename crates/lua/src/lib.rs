@@ -8,22 +8,31 @@
 //! The dialect is Luau (of the Lua 5.1 family), and what files written for Sloth Runner expect beyond it is given
 //! by our own modules ([`modules`]). Nothing outside this crate knows the interpreter.
 //!
-//! Reading order: `vm` (limits), `stage` (what may be done when), `value` (to JSON and back), `define`, `modules`,
-//! `body`.
+//! Reading order: `vm` (limits), `stage` (what may be done when), `value` (to JSON and back), `source` (files and kept
+//! modules), `define`, `modules`, `body`.
 
 mod limits;
+mod shelf;
 mod source;
 mod stage;
 mod value;
 mod vm;
+mod wants;
 
 mod define;
 mod diagnose;
+mod indent;
+mod pick;
 
 pub mod body;
+#[doc(hidden)]
+pub mod fuzz;
 pub mod modules;
 
-pub use define::{Definition, Given, Remark, define};
+pub use define::{Definition, Given, Remark, define, module};
 pub use diagnose::{Mistake, Mistakes};
+pub use indent::indented;
 pub use limits::Limits;
-pub use source::{Bundle, Files, FolderFiles, NoFiles};
+pub use pick::pick;
+pub use shelf::{ROUNDS, Shelf};
+pub use source::{Bundle, Files, FolderFiles, NoFiles, is_kept};

@@ -8,9 +8,15 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::time::Instant;
 
 use hostler_model::workflow::Place;
 use mlua::{Lua, MultiValue, Result, Table, Value};
+
+use crate::vm::Deadline;
+
+/// How often a script calls what acts before it is known for one.
+const ENOUGH: u32 = 1000;
 
 /// What an interpreter is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +30,11 @@ pub(crate) struct Scene {
     pub stage: Cell<Stage>,
     /// What would have acted while the file was defined: the function, and where it was called first.
     pub deferred: RefCell<BTreeMap<String, Place>>,
+    /// How often that was, and what ends a script that would go on for ever.
+    count: Cell<u32>,
+    patience: RefCell<Option<Deadline>>,
+    /// What functions answer while a test runs, by their names.
+    pub mocks: RefCell<BTreeMap<String, Table>>,
     unknown: RefCell<Option<Value>>,
 }
 
@@ -32,6 +43,9 @@ impl Scene {
         let scene = Rc::new(Scene {
             stage: Cell::new(Stage::Defining),
             deferred: RefCell::default(),
+            mocks: RefCell::default(),
+            count: Cell::new(0),
+            patience: RefCell::default(),
             unknown: RefCell::default(),
         });
         lua.set_app_data(Rc::clone(&scene));
@@ -43,10 +57,26 @@ impl Scene {
         Rc::clone(&lua.app_data_ref::<Rc<Scene>>().expect("every interpreter of ours has a scene"))
     }
 
+    /// What a function answers while a test runs.
+    pub fn mocked(&self, what: &str) -> Option<Table> {
+        self.mocks.borrow().get(what).cloned()
+    }
+
+    /// A file that only acts waits for what never comes: it is enough to have seen that.
+    pub fn gives_up_with(&self, deadline: Deadline) {
+        *self.patience.borrow_mut() = Some(deadline);
+    }
+
     /// While a file is defined: notes that `what` was called, and gives what it answers.
     pub fn deferral(&self, lua: &Lua, what: &str) -> Option<Value> {
         if self.stage.get() == Stage::Acting {
             return None;
+        }
+        self.count.set(self.count.get().saturating_add(1));
+        if self.count.get() > ENOUGH
+            && let Some(deadline) = &*self.patience.borrow()
+        {
+            deadline.set(Some(Instant::now()));
         }
         self.deferred.borrow_mut().entry(what.to_owned()).or_insert_with(|| caller(lua));
         self.unknown.borrow().clone()

@@ -6,13 +6,14 @@
 //! `pcall` and its like raise it again once the time is over.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use mlua::chunk::Compiler;
-use mlua::{Lua, LuaOptions, Result, StdLib, Table, VmState};
+use mlua::chunk::{ChunkMode, Compiler};
+use mlua::{FromLuaMulti, IntoLuaMulti, Lua, LuaOptions, Result, StdLib, Table, Value, VmState};
 
 use crate::limits::Limits;
 
@@ -57,7 +58,7 @@ pub(crate) fn new(
         | StdLib::MATH
         | StdLib::BUFFER;
     let lua = Lua::new_with(libraries, LuaOptions::new())?;
-    lua.set_compiler(Compiler::new().set_optimization_level(1).set_debug_level(1));
+    lua.set_compiler(compiler());
     let deadline = Deadline::default();
     tighten(&lua, &deadline)?;
     install(&lua)?;
@@ -68,15 +69,75 @@ pub(crate) fn new(
     deadline.set(limits.time.map(|time| Instant::now() + time));
     lua.set_interrupt({
         let deadline = deadline.clone();
-        move |_| {
+        move |lua| {
             if deadline.is_over() {
-                Err(mlua::Error::runtime(OUT_OF_TIME))
+                Err(mlua::Error::runtime(format!("{}{OUT_OF_TIME}", whereabouts(lua))))
             } else {
                 Ok(VmState::Continue)
             }
         }
     });
     Ok((lua, deadline))
+}
+
+/// Where it is, as errors say it.
+fn whereabouts(lua: &Lua) -> String {
+    let place = |debug: &mlua::debug::Debug<'_>| {
+        let file = debug.source().short_src?.into_owned();
+        Some(format!("{file}:{}: ", debug.current_line()?))
+    };
+    lua.inspect_stack(0, place).flatten().unwrap_or_default()
+}
+
+/// The last table that was raised as an error: where it is, which is all that the interpreter tells of it, and what
+/// it says.
+struct Raised {
+    address: String,
+    text: String,
+}
+
+fn note(lua: &Lua, table: &Table) {
+    let text = ["message", "msg", "error", "err", "reason"]
+        .iter()
+        .find_map(|name| table.get::<Option<String>>(*name).ok().flatten())
+        .unwrap_or_else(|| crate::value::to_json(&Value::Table(table.clone())).to_string());
+    let address = format!("{:?}", table.to_pointer());
+    lua.set_app_data(Raised { address, text });
+}
+
+/// What an error says, when all that is left of it is the address of a table.
+pub(crate) fn raised(lua: &Lua, detail: String) -> String {
+    let address = detail.strip_prefix("table: ").or(detail.strip_prefix("<table "));
+    let address = address.map(|address| address.trim_end_matches('>'));
+    match lua.app_data_ref::<Raised>() {
+        Some(raised) if address == Some(&raised.address) => raised.text.clone(),
+        _ => detail,
+    }
+}
+
+/// A chunk of our own, called. It is compiled once for all interpreters of the process.
+pub(crate) fn ours<R: FromLuaMulti>(
+    lua: &Lua,
+    name: &'static str,
+    source: &'static str,
+    arguments: impl IntoLuaMulti,
+) -> Result<R> {
+    static COMPILED: Mutex<BTreeMap<&'static str, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
+    let known = COMPILED.lock().unwrap_or_else(PoisonError::into_inner).get(source).cloned();
+    let code = match known {
+        Some(code) => code,
+        None => {
+            let code: Arc<[u8]> = compiler().compile(source)?.into();
+            let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+            compiled.insert(source, Arc::clone(&code));
+            code
+        }
+    };
+    lua.load(&*code).set_name(name).set_mode(ChunkMode::Binary).call(arguments)
+}
+
+fn compiler() -> Compiler {
+    Compiler::new().set_optimization_level(1).set_debug_level(1)
 }
 
 /// Takes away what is not wanted, and makes what catches errors let go of the last one.
@@ -89,9 +150,13 @@ fn tighten(lua: &Lua, deadline: &Deadline) -> Result<()> {
         let deadline = deadline.clone();
         lua.create_function(move |_, ()| Ok(deadline.is_over()))?
     };
+    let note = lua.create_function(|lua, table: Table| {
+        note(lua, &table);
+        Ok(())
+    })?;
     let catchers: Table =
-        lua.load(include_str!("catch.luau")).set_name("=[catch]").call((is_over, OUT_OF_TIME))?;
-    for name in ["pcall", "xpcall"] {
+        ours(lua, "=[catch]", include_str!("catch.luau"), (is_over, OUT_OF_TIME, note))?;
+    for name in ["error", "pcall", "xpcall"] {
         globals.raw_set(name, catchers.raw_get::<mlua::Function>(name)?)?;
     }
     let coroutines: Table = globals.raw_get("coroutine")?;

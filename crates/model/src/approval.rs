@@ -31,6 +31,7 @@ use crate::{
 /// What a policy can hold back.
 pub const GATED: &[Permission] = &[
     Permission::TaskSubmit,
+    Permission::WorkflowRun,
     Permission::WorkloadApply,
     Permission::WorkloadRemove,
     Permission::NodeDrain,
@@ -60,8 +61,8 @@ pub struct ApprovalPolicy {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ApprovalRule {
-    /// What needs an approval: `task.submit`, `workload.apply`, `workload.remove`, `node.drain`,
-    /// `node.remove`, `secret.value`.
+    /// What needs an approval: `task.submit`, `workflow.run`, `workload.apply`, `workload.remove`,
+    /// `node.drain`, `node.remove`, `secret.value`.
     #[schemars(length(min = 1, max = 50))]
     pub verbs: Vec<Permission>,
     /// Only where all of this is true; everything when absent.

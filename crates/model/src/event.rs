@@ -188,6 +188,34 @@ crate::labels! {
         UserUnlinked = "user.unlinked",
         /// Somebody else ended sessions of a user.
         UserSessionsEnded = "user.sessions-ended",
+        /// A version of a workflow is kept from now on.
+        WorkflowPushed = "workflow.pushed",
+        /// A workflow was removed with all its versions.
+        WorkflowRemoved = "workflow.removed",
+        /// A version of a module is kept from now on.
+        ModulePushed = "module.pushed",
+        /// A module was removed with all its versions.
+        ModuleRemoved = "module.removed",
+        /// An execution of a workflow was begun.
+        ExecutionCreated = "execution.created",
+        /// A step of an execution began.
+        ExecutionStepStarted = "execution.step-started",
+        /// A step of an execution ended, well or not, or was skipped.
+        ExecutionStepEnded = "execution.step-ended",
+        /// A step of an execution failed and is tried again.
+        ExecutionStepRetried = "execution.step-retried",
+        /// A step of an execution waits for somebody to agree.
+        ExecutionStepWaits = "execution.step-waits",
+        /// A step of an execution is undone.
+        ExecutionStepUndone = "execution.step-undone",
+        /// Somebody asked for an execution to end.
+        ExecutionCancelRequested = "execution.cancel-requested",
+        /// An execution that was over goes on, with what was not done.
+        ExecutionRetried = "execution.retried",
+        /// An execution is over and everything went well.
+        ExecutionSucceeded = "execution.succeeded",
+        /// An execution is over and did not do what it was there for.
+        ExecutionFailed = "execution.failed",
         /// A workload was applied for the first time.
         WorkloadCreated = "workload.created",
         /// A workload's spec was changed.
@@ -243,11 +271,13 @@ crate::labels! {
         Authority = "authority",
         Blob = "blob",
         Container = "container",
+        Execution = "execution",
         Group = "group",
         Image = "image",
         Invitation = "invitation",
         JoinToken = "join-token",
         Member = "member",
+        Module = "module",
         Node = "node",
         Operation = "operation",
         Project = "project",
@@ -259,6 +289,7 @@ crate::labels! {
         Token = "token",
         User = "user",
         WebSession = "web-session",
+        Workflow = "workflow",
         Workload = "workload",
     }
 }

@@ -66,6 +66,7 @@ ids! {
     ImageId = "image",
     InvitationId = "invitation",
     JoinTokenId = "join token",
+    ModuleId = "module",
     NodeId = "node",
     OperationId = "operation",
     PlacementId = "placement",
@@ -77,5 +78,6 @@ ids! {
     ServerId = "server",
     TokenId = "token",
     WebSessionId = "web session",
+    WorkflowId = "workflow",
     WorkloadId = "workload",
 }

@@ -67,8 +67,9 @@ pub use event::{Event, EventKind, NewEvent, ObjectKind, ObjectRef};
 pub use generation::{Freshness, Generation};
 pub use id::{
     ApprovalId, ApprovalPolicyId, ArrayId, AuditEntryId, EventId, ExecutionId, GroupId, ImageId,
-    InvitationId, JoinTokenId, NodeId, OperationId, ParseIdError, PlacementId, PrincipalId,
-    ProjectId, RoleId, RunId, SecretId, ServerId, TokenId, TypedId, WebSessionId, WorkloadId,
+    InvitationId, JoinTokenId, ModuleId, NodeId, OperationId, ParseIdError, PlacementId,
+    PrincipalId, ProjectId, RoleId, RunId, SecretId, ServerId, TokenId, TypedId, WebSessionId,
+    WorkflowId, WorkloadId,
 };
 pub use image::{
     EngineAsk, IMAGE_SCHEME, Image, ImageNews, ImagePick, ImageRef, ImageSource, JobState,

@@ -128,7 +128,7 @@ settings! {
         heartbeat: Span = Span::from_secs(5), Kind::Text, "5s";
         /// How long events are kept.
         event_retention: Span = Span::from_secs(30 * 86_400), Kind::Text, "30d";
-        /// How long tasks are kept after they ended.
+        /// How long tasks and executions of workflows are kept after they ended.
         task_retention: Span = Span::from_secs(30 * 86_400), Kind::Text, "30d";
         /// How long a browser stays logged in.
         web_session_ttl: Span = Span::from_secs(43_200), Kind::Text, "12h";

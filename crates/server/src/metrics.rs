@@ -55,6 +55,7 @@ catalogue! {
     CONNECTIONS_REFUSED = "hostler_connections_refused_total" counter ["listener", "reason"] "Connections and peers that this process refused below the API, by why.";
     EGRESS = "hostler_egress_calls_total" counter ["outcome"] "Calls this server made to the outside, by how they ended.";
     EVENTS_HEAD = "hostler_events_head" gauge [] "Sequence number of the newest event.";
+    EXECUTIONS = "hostler_executions" gauge ["state"] "Executions of workflows, by state.";
     HTTP_REFUSED = "hostler_http_refused_total" counter ["code"] "Requests that were refused or failed, by the code of the problem.";
     HTTP_DURATION = "hostler_http_request_duration_seconds" histogram ["endpoint"] "Time until a request's answer began.";
     HTTP_REQUESTS = "hostler_http_requests_total" counter ["endpoint", "method", "status"] "Requests, by endpoint and class of status.";
@@ -227,6 +228,8 @@ pub struct Sample {
     pub commits: u64,
     pub nodes: Vec<(NodeState, u64)>,
     pub tasks: Vec<(TaskStateKind, u64)>,
+    /// By the label of the state.
+    pub executions: Vec<(String, u64)>,
     pub workloads: Vec<(Desired, u64)>,
     pub placements: Vec<(Phase, u64)>,
     pub sessions: u64,
@@ -270,6 +273,7 @@ struct Inner {
     refused: Family<RefusalLabels, Counter>,
     nodes: Family<StateLabel, Gauge>,
     tasks: Family<StateLabel, Gauge>,
+    executions: Family<StateLabel, Gauge>,
     workloads: Family<DesiredLabel, Gauge>,
     placements: Family<PhaseLabel, Gauge>,
     sessions: Gauge,
@@ -322,6 +326,7 @@ impl Metrics {
             refused: add(&mut registry, CONNECTIONS_REFUSED, Family::default()),
             nodes: add(&mut registry, NODES, Family::default()),
             tasks: add(&mut registry, TASKS, Family::default()),
+            executions: add(&mut registry, EXECUTIONS, Family::default()),
             workloads: add(&mut registry, WORKLOADS, Family::default()),
             placements: add(&mut registry, PLACEMENTS, Family::default()),
             sessions: add(&mut registry, SESSIONS, Gauge::default()),
@@ -446,6 +451,11 @@ impl Metrics {
         for state in TaskStateKind::ALL {
             let label = StateLabel { state: state.label() };
             inner.tasks.get_or_create(&label).set(count_of(&sample.tasks, *state));
+        }
+        for state in ["beginning", "running", "finishing", "ended"] {
+            let known = sample.executions.iter().find(|(label, _)| label == state);
+            let count = known.map_or(0, |(_, count)| i64::try_from(*count).unwrap_or(i64::MAX));
+            inner.executions.get_or_create(&StateLabel { state }).set(count);
         }
         for desired in Desired::ALL {
             let label = DesiredLabel { desired: desired.label() };

@@ -277,7 +277,7 @@ impl Tx<'_> {
         Ok(unused.len() as u64)
     }
 
-    /// Notes that a task or an array needs these.
+    /// Notes that a task, an array, an execution, a version of a workflow or of a module needs these.
     pub async fn blob_use(
         &mut self,
         uses: &[(BlobScope, Digest, String)],
@@ -301,10 +301,10 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Forgets the needs of arrays that are gone.
+    /// Forgets the needs of those that are gone.
     pub async fn blob_use_delete_left(&mut self, limit: u32) -> Result<u64, Error> {
         self.execute(
-            "DELETE FROM blob_use WHERE holder IN (SELECT holder FROM blob_use WHERE NOT EXISTS (SELECT 1 FROM workload WHERE workload.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM task_array WHERE task_array.id = blob_use.holder) ORDER BY holder LIMIT $1)",
+            "DELETE FROM blob_use WHERE holder IN (SELECT holder FROM blob_use WHERE NOT EXISTS (SELECT 1 FROM workload WHERE workload.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM task_array WHERE task_array.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM execution WHERE execution.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM workflow_version WHERE workflow_version.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM module_version WHERE module_version.id = blob_use.holder) ORDER BY holder LIMIT $1)",
             params![limit],
         )
         .await

@@ -264,6 +264,19 @@ impl Tx<'_> {
         types: &[&str],
         rows: Vec<Vec<Value>>,
     ) -> Result<u64, Error> {
+        let condition = format!("{table}.id = v.column1 AND {condition}");
+        self.update_many_where(table, sets, &condition, types, rows).await
+    }
+
+    /// The same, where rows are found by something else than an id: the whole of it is in `condition`.
+    pub(crate) async fn update_many_where(
+        &mut self,
+        table: &str,
+        sets: &str,
+        condition: &str,
+        types: &[&str],
+        rows: Vec<Vec<Value>>,
+    ) -> Result<u64, Error> {
         let mut rows = rows.into_iter();
         let mut updated = 0;
         while let Some(count) = self.piece(rows.len()) {
@@ -279,7 +292,7 @@ impl Tx<'_> {
                 values.push(format!("({})", casts.join(", ")));
             }
             let text = format!(
-                "UPDATE {table} SET {sets} FROM (VALUES {}) AS v WHERE {table}.id = v.column1 AND {condition}",
+                "UPDATE {table} SET {sets} FROM (VALUES {}) AS v WHERE {condition}",
                 values.join(", ")
             );
             let sql = self.in_order(text, count);

@@ -52,6 +52,7 @@ const KNOWN: &[Version] = &[
     version!(11, "0011-approvals", ["up1.sql"]),
     version!(12, "0012-identity", ["up1.sql"]),
     version!(13, "0013-limits", ["up1.sql", "up2.sql"]),
+    version!(14, "0014-workflows", ["up1.sql"]),
 ];
 
 /// BIGINT has integer affinity in SQLite, so this one table is spelled once.

@@ -155,6 +155,13 @@ impl Tx<'_> {
             "DELETE FROM approval_task WHERE approval_id IN (SELECT id FROM approval WHERE project_id = $1)",
             "DELETE FROM approval WHERE project_id = $1",
             "DELETE FROM log_share WHERE project_id = $1",
+            "DELETE FROM execution_job WHERE execution_id IN (SELECT id FROM execution WHERE project_id = $1)",
+            "DELETE FROM execution_step WHERE execution_id IN (SELECT id FROM execution WHERE project_id = $1)",
+            "DELETE FROM execution WHERE project_id = $1",
+            "DELETE FROM workflow_version WHERE project_id = $1",
+            "DELETE FROM workflow_name WHERE project_id = $1",
+            "DELETE FROM module_version WHERE project_id = $1",
+            "DELETE FROM module_name WHERE project_id = $1",
             "DELETE FROM project WHERE id = $1",
         ] {
             self.execute(sql, params![id]).await?;

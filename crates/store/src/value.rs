@@ -7,10 +7,10 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use hostler_model::{
-    ApprovalId, ApprovalPolicyId, ArrayId, Bytes, Digest, Generation, GroupId, ImageId,
-    InvitationId, JoinTokenId, KeyId, Name, NodeId, OperationId, PlacementId, PrincipalId,
-    ProjectId, RoleId, RunId, SecretId, ServerId, Span, Timestamp, TokenId, WebSessionId,
-    WorkloadId,
+    ApprovalId, ApprovalPolicyId, ArrayId, Bytes, Digest, ExecutionId, Generation, GroupId,
+    ImageId, InvitationId, JoinTokenId, KeyId, ModuleId, Name, NodeId, OperationId, PlacementId,
+    PrincipalId, ProjectId, RoleId, RunId, SecretId, ServerId, Span, Timestamp, TokenId,
+    WebSessionId, WorkflowId, WorkloadId,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,7 +24,7 @@ pub(crate) enum Value {
     Text(Option<String>),
     Int(Option<i64>),
     Blob(Option<Vec<u8>>),
-    Bool(bool),
+    Bool(Option<bool>),
 }
 
 /// Makes a parameter list from anything that is a `Value`.
@@ -78,6 +78,11 @@ impl From<Option<&Name>> for Value {
 }
 impl From<bool> for Value {
     fn from(flag: bool) -> Value {
+        Value::Bool(Some(flag))
+    }
+}
+impl From<Option<bool>> for Value {
+    fn from(flag: Option<bool>) -> Value {
         Value::Bool(flag)
     }
 }
@@ -94,6 +99,11 @@ impl From<u64> for Value {
 impl From<u32> for Value {
     fn from(n: u32) -> Value {
         Value::Int(Some(i64::from(n)))
+    }
+}
+impl From<Option<u32>> for Value {
+    fn from(n: Option<u32>) -> Value {
+        Value::Int(n.map(i64::from))
     }
 }
 impl From<Bytes> for Value {
@@ -161,10 +171,12 @@ id_values!(
     ApprovalId,
     ApprovalPolicyId,
     ArrayId,
+    ExecutionId,
     GroupId,
     ImageId,
     InvitationId,
     JoinTokenId,
+    ModuleId,
     NodeId,
     OperationId,
     PlacementId,
@@ -176,6 +188,7 @@ id_values!(
     ServerId,
     TokenId,
     WebSessionId,
+    WorkflowId,
     WorkloadId,
 );
 
@@ -224,6 +237,7 @@ impl Columns<'_> {
     getter!(blob, Vec<u8>);
     getter!(opt_blob, Option<Vec<u8>>);
     getter!(flag, bool);
+    getter!(opt_flag, Option<bool>);
 
     fn bad_source(&self, at: usize, source: crate::error::Cause) -> Error {
         Error::corrupt_by(format!("column {} of a {} row", at + 1, self.table), source)
@@ -289,6 +303,10 @@ impl Columns<'_> {
 
     pub(crate) fn small(&mut self) -> Result<u32, Error> {
         u32::try_from(self.int()?).map_err(|e| self.bad(e))
+    }
+
+    pub(crate) fn opt_small(&mut self) -> Result<Option<u32>, Error> {
+        self.opt_int()?.map(|n| u32::try_from(n).map_err(|e| self.bad(e))).transpose()
     }
 
     pub(crate) fn generation(&mut self) -> Result<Generation, Error> {

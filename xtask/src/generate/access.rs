@@ -120,7 +120,7 @@ mod tests {
     }
 
     /// Asked by services, for what goes beyond the call itself.
-    const ASKED_INSIDE: [Permission; 10] = [
+    const ASKED_INSIDE: [Permission; 11] = [
         Permission::AccessInspect,
         Permission::ApprovalBreakGlass,
         Permission::BlobManage,
@@ -129,6 +129,7 @@ mod tests {
         Permission::TaskEnv,
         Permission::TaskManage,
         Permission::TokenManage,
+        Permission::WorkflowManage,
         Permission::WorkloadEnv,
         Permission::WorkloadManage,
     ];

@@ -232,8 +232,14 @@ function import(path) end
 ---@type table<string, any>
 values = {}
 
+---Secrets that were given with `--secret`, by their names; known in bodies only.
 ---@type table<string, string>
 secrets = {}
+
+---A secret, or nil and why there is none.
+---@param name string
+---@return string|nil, string|nil
+function secrets.get(name) end
 "#;
 
 #[cfg(test)]

@@ -49,6 +49,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use request::STEP;
+
 use crate::blobs::Blobs;
 use crate::container::{ContainerConfig, Engine};
 use crate::gpu::Devices;

@@ -13,6 +13,9 @@ use crate::proc::MARKER;
 use crate::rundir::{Login, Request};
 use crate::secrets::{ADDRESS_FILE, AUTHORITY_FILE, FILES, Given};
 
+/// What this program is called with to carry out a step of a workflow.
+pub const STEP: &str = "step";
+
 pub fn request(shared: &Shared, start: StartRun) -> Request {
     let mut about = start.env;
     let gpus = shared.devices.get().map(|devices| devices.facts()).unwrap_or_default();
@@ -36,7 +39,7 @@ pub fn request(shared: &Shared, start: StartRun) -> Request {
     {
         let place = match start.spec.runtime {
             Runtime::Container => SECRETS_TARGET.to_owned(),
-            Runtime::Process => dir.join(FILES).to_string_lossy().into_owned(),
+            Runtime::Process | Runtime::Lua => dir.join(FILES).to_string_lossy().into_owned(),
         };
         if has_identity {
             let at = |file: &str| format!("{place}/{file}");
@@ -78,7 +81,10 @@ pub fn request(shared: &Shared, start: StartRun) -> Request {
     let mut env = start.spec.env.clone();
     env.extend(about);
     Request {
-        argv: start.spec.argv().into_owned(),
+        argv: match start.spec.runtime {
+            Runtime::Lua => vec!["/proc/self/exe".to_owned(), STEP.to_owned()],
+            Runtime::Process | Runtime::Container => start.spec.argv().into_owned(),
+        },
         env,
         workdir: start.spec.workdir,
         user: start.spec.user.filter(|name| *name != shared.login.name),

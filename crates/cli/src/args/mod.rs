@@ -5,12 +5,14 @@ mod agent;
 mod approval;
 mod audit;
 mod authority;
+mod few;
 mod files;
 mod grammar;
 mod host;
 mod image;
 mod import;
 mod install;
+mod module;
 mod node;
 mod people;
 mod queue;
@@ -43,6 +45,7 @@ pub use audit::{
     AuditVerifyArgs,
 };
 pub use authority::CaCommand;
+pub use few::few;
 pub use files::{BlobCommand, FileArgs, LocalInput, TaskDownloadArgs, outputs_as_kept};
 pub use grammar::Limit;
 pub use host::{
@@ -59,6 +62,7 @@ pub use import::{
 pub use install::{
     AgentInstallArgs, AgentUninstallArgs, InstallOptions, ServerInstallArgs, ServerUninstallArgs,
 };
+pub use module::{ModuleCommand, ModuleListArgs, ModulePushArgs, ModuleShowArgs};
 pub use node::{
     CordonArgs, DrainArgs, JoinTokenCommand, JoinTokenCreateArgs, LabelArgs, NodeCommand,
     NodeListArgs, NodeRef, NodeRefs, NodeUsageArgs,
@@ -92,7 +96,8 @@ pub use task::{
     TaskRemoveArgs, TaskRetryArgs, TaskWatchArgs, WaitArgs,
 };
 pub use workflow::{
-    GraphFormat, WorkflowCommand, WorkflowFileArgs, WorkflowGraphArgs, WorkflowResumeArgs,
+    GraphFormat, WorkflowCommand, WorkflowExecutionsArgs, WorkflowFileArgs, WorkflowFmtArgs,
+    WorkflowGraphArgs, WorkflowListArgs, WorkflowLogsArgs, WorkflowPushArgs, WorkflowResumeArgs,
     WorkflowRunArgs, WorkflowValidateArgs, files_as_workflows,
 };
 pub use workload::{
@@ -241,7 +246,7 @@ pub enum Command {
     /// Workloads: what is kept on nodes as its file says, for ever, so often, or by the clock
     #[command(subcommand)]
     Workload(WorkloadCommand),
-    /// Workflows: files that say which tasks depend on which, carried out here
+    /// Workflows: files that say which tasks depend on which, carried out here or on nodes
     #[command(subcommand)]
     Workflow(WorkflowCommand),
     /// Nodes: the machines

@@ -4,37 +4,159 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use hostler_model::{ExecutionId, SecretRef};
+
+use super::{LimitArgs, ModuleCommand};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum WorkflowCommand {
     Run(Box<WorkflowRunArgs>),
     Validate(WorkflowValidateArgs),
-    /// Say what a workflow does, step by step in an order that works
+    Push(WorkflowPushArgs),
+    /// List the workflows that the server keeps
+    #[command(after_help = "Examples:\n  hostler workflow ls\n  hostler workflow ls -o json")]
+    Ls(WorkflowListArgs),
+    /// Say what a workflow does, or how an execution stands
     #[command(
-        after_help = "Examples:\n  hostler workflow show release.sloth\n  hostler workflow show release.sloth --values prod.yaml -o json"
+        after_help = "Examples:\n  hostler workflow show release.sloth\n  hostler workflow show release.sloth --values prod.yaml -o json\n  hostler workflow show release\n  hostler workflow show 0192f3c4-0000-7000-8000-000000000000\n\nA file is looked at here; a name is a workflow that the server keeps; an id is an execution on\nthe server."
     )]
     Show(WorkflowFileArgs),
     Graph(WorkflowGraphArgs),
-    /// List the executions of workflows on this machine, newest first
-    #[command(
-        visible_alias = "history",
-        after_help = "Examples:\n  hostler workflow executions\n  hostler workflow executions -o json"
-    )]
-    Executions,
+    Executions(WorkflowExecutionsArgs),
+    Logs(WorkflowLogsArgs),
+    Output(WorkflowOutputArgs),
+    Cancel(WorkflowCancelArgs),
     Resume(WorkflowResumeArgs),
     /// Do again what failed or was skipped in an execution, and nothing that succeeded
     #[command(
         after_help = "Examples:\n  hostler workflow retry 0192f3c1\n\nAn execution is named by its id, or by the beginning of it."
     )]
     Retry(WorkflowResumeArgs),
+    /// Remove workflows from the server, with all their versions
+    #[command(after_help = "Examples:\n  hostler workflow rm release\n\nExecutions go on.")]
+    Rm {
+        /// Names of workflows
+        #[arg(value_name = "WORKFLOW", required = true)]
+        workflows: Vec<String>,
+    },
+    Fmt(WorkflowFmtArgs),
     Modules(WorkflowModulesArgs),
+    /// Modules of your own, which the server keeps for workflows to ask for with `require`
+    #[command(subcommand)]
+    Module(ModuleCommand),
+}
+
+/// Keep the workflows of files on the server
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+Examples:
+  hostler workflow push release.sloth
+  hostler workflow push workflows/*.sloth --strict
+
+Every workflow of a file gets a new version, with the files that it imports and the modules that
+the project keeps for it, unless nothing changed. Versions never change; `hostler workflow run NAME` carries out the newest.")]
+pub struct WorkflowPushArgs {
+    /// Files with workflows
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// YAML, JSON or TOML file with values that the files need to be looked at; executions have their own
+    #[arg(short = 'V', long, value_name = "FILE")]
+    pub values: Vec<PathBuf>,
+    /// One of the values, such as image.tag=v2; wins over files
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// What is only warned of otherwise is a mistake
+    #[arg(long)]
+    pub strict: bool,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct WorkflowListArgs {
+    /// List the versions of this workflow, newest first
+    #[arg(long, value_name = "WORKFLOW")]
+    pub versions: Option<String>,
+    #[command(flatten)]
+    pub limit: LimitArgs,
+}
+
+/// List executions of workflows, newest first
+#[derive(Args, Clone, Debug)]
+#[command(
+    visible_alias = "history",
+    after_help = "Examples:\n  hostler workflow executions\n  hostler workflow executions --workflow release --open\n  hostler workflow executions --here -o json\n\nThose on the server, where one is known; otherwise those on this machine."
+)]
+pub struct WorkflowExecutionsArgs {
+    /// Those that were carried out on this machine by the command line
+    #[arg(long)]
+    pub here: bool,
+    /// Only of this workflow
+    #[arg(long, value_name = "WORKFLOW")]
+    pub workflow: Option<String>,
+    /// Only those that are not over
+    #[arg(long)]
+    pub open: bool,
+    #[command(flatten)]
+    pub limit: LimitArgs,
+}
+
+/// Print what the steps of an execution on the server printed
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  hostler workflow logs 0192f3c4-0000-7000-8000-000000000000\n  hostler workflow logs 0192f3c4-0000-7000-8000-000000000000 build"
+)]
+pub struct WorkflowLogsArgs {
+    /// Id of the execution
+    #[arg(value_name = "EXECUTION")]
+    pub execution: ExecutionId,
+    /// Only of this step
+    #[arg(value_name = "STEP")]
+    pub step: Option<String>,
+}
+
+/// Print what a step of an execution on the server gave to others
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  hostler workflow output 0192f3c4-0000-7000-8000-000000000000 build"
+)]
+pub struct WorkflowOutputArgs {
+    /// Id of the execution
+    #[arg(value_name = "EXECUTION")]
+    pub execution: ExecutionId,
+    /// Name of the step
+    #[arg(value_name = "STEP")]
+    pub step: String,
+}
+
+/// End executions on the server: nothing begins any more, and what runs is stopped
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  hostler workflow cancel 0192f3c4-0000-7000-8000-000000000000\n\nAn execution on this machine ends with Ctrl-C."
+)]
+pub struct WorkflowCancelArgs {
+    /// Ids of executions
+    #[arg(value_name = "EXECUTION", required = true)]
+    pub executions: Vec<ExecutionId>,
+}
+
+/// Indent files as their blocks nest, and take away what is at the ends of lines
+#[derive(Args, Clone, Debug)]
+#[command(
+    after_help = "Examples:\n  hostler workflow fmt release.sloth\n  hostler workflow fmt *.sloth --check\n\nWith --check nothing is written; exits with 1 when a file would change."
+)]
+pub struct WorkflowFmtArgs {
+    /// Files with workflows
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Write nothing; say which files would change
+    #[arg(long)]
+    pub check: bool,
 }
 
 /// A file, and what it is defined with.
 #[derive(Args, Clone, Debug)]
 pub struct WorkflowFileArgs {
-    /// File with the workflow (.sloth, .lua or .luau); `-` is stdin
-    #[arg(value_name = "FILE")]
+    /// File with the workflow (.sloth, .lua or .luau), `-` for stdin; or the name of one that the server keeps
+    #[arg(value_name = "FILE|WORKFLOW")]
     pub file: PathBuf,
     /// Workflow of the file, when it has several; otherwise all of them, one after the other
     #[arg(short, long, value_name = "NAME")]
@@ -59,6 +181,12 @@ Examples:
   hostler workflow run release.sloth --task deploy
   hostler workflow run release.sloth --dry-run
   hostler workflow run ci.lua --workflow test -o json
+  hostler workflow run release.sloth --delegate-to web-01 --delegate-to web-02
+  hostler workflow run release --version 3 --detach
+
+A file is carried out by this command on this machine. With --delegate-to or --remote, or when
+its tasks say where they run, it is kept on the server and carried out on nodes; steps that name
+no node run wherever there is room. A name is a workflow that the server keeps already.
 
 `hostler run FILE` is the same. What steps print goes to stdout, what happens to stderr; with
 -o json stdout has the result alone. Exits with 0 when everything went well, 4 when a step
@@ -90,6 +218,21 @@ pub struct WorkflowRunArgs {
     /// Keep no journal; the execution cannot be resumed
     #[arg(long)]
     pub no_journal: bool,
+    /// Run on this node what does not say where it runs; several run it on each of them
+    #[arg(short, long, value_name = "NODE", conflicts_with = "here")]
+    pub delegate_to: Vec<String>,
+    /// Have the server carry it out, on its nodes
+    #[arg(long, conflicts_with = "here")]
+    pub remote: bool,
+    /// Secret that tasks on nodes can ask for: NAME or ENVIRONMENT/NAME
+    #[arg(long, value_name = "SECRET")]
+    pub secret: Vec<SecretRef>,
+    /// Version of a workflow that the server keeps; the newest when absent
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub version: Option<u32>,
+    /// Do not wait for an execution on the server to end
+    #[arg(long)]
+    pub detach: bool,
 }
 
 /// Say what is wrong with files, without running anything
@@ -155,9 +298,15 @@ pub struct WorkflowResumeArgs {
     /// Id of the execution, or the beginning of it
     #[arg(value_name = "EXECUTION")]
     pub execution: String,
-    /// Do again also what was under way when the process died
+    /// Do again also what was under way when its process, or its node, was lost
     #[arg(long)]
     pub repeat_uncertain: bool,
+    /// Of an execution on the server: do this step again and everything that depends on it
+    #[arg(long, value_name = "STEP")]
+    pub from: Option<String>,
+    /// Do not wait for an execution on the server to end
+    #[arg(long)]
+    pub detach: bool,
     /// Run on this machine also what is delegated to nodes
     #[arg(long)]
     pub here: bool,

@@ -22,6 +22,7 @@ mod task_rows;
 mod template;
 mod time;
 mod usage;
+mod workflow_rows;
 mod workload_rows;
 
 pub use describe::{Description, written_today};

@@ -9,7 +9,7 @@ use hostler_model::{
 use serde_json::json;
 
 use super::StepOutcome;
-use crate::{Control, service_object};
+use crate::{Control, audit_state, service_object};
 
 impl Control {
     pub(super) async fn step_cordon(
@@ -156,6 +156,7 @@ impl Control {
                 Box::pin(async move {
                     let Some(mut node) = tx.node_get(id).await? else { return Ok(()) };
                     let (expected, now) = (node.generation, self.now());
+                    let before = audit_state::node(&node);
                     if !edit(&mut node, now) {
                         return Ok(());
                     }
@@ -164,12 +165,9 @@ impl Control {
                     tx.node_update(&node, expected).await?.required("node", &node.name)?;
                     let object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
                     let event = self.event(kind, None, &object, self.system_actor(), message);
-                    let audit = self.audit_system(
-                        kind.label(),
-                        &object,
-                        None,
-                        json!({ "message": message }),
-                    );
+                    let audit = self
+                        .audit_system(kind.label(), &object, None, json!({ "message": message }))
+                        .with_states(Some(&before), Some(&audit_state::node(&node)));
                     tx.journal_append(&[event], &[audit]).await?;
                     Ok::<_, Error>(())
                 })

@@ -1,4 +1,4 @@
-//! Lets go of what is old: events, ended tasks, runs and places that services left behind,
+//! Lets go of what is old: events, ended tasks and executions, runs and places that services left behind,
 //! idempotency keys, expired sessions, and content that nothing needs.
 
 use std::time::Duration;
@@ -30,6 +30,7 @@ pub(super) struct Report {
     is_holder: bool,
     events: u64,
     tasks: usize,
+    executions: u64,
     runs: u64,
     placements: u64,
     keys: u64,
@@ -93,8 +94,10 @@ impl Gc {
                             report.tasks += 1;
                         }
                     }
-                    let (pruned, runs) = tx.service_run_prune(BATCH).await?;
                     let retention = control.config.task_retention;
+                    report.executions =
+                        tx.execution_delete_old(now.minus(retention), BATCH).await?;
+                    let (pruned, runs) = tx.service_run_prune(BATCH).await?;
                     let left =
                         tx.service_placements_left_before(now.minus(retention), BATCH).await?;
                     report.placements = tx.service_placement_delete_batch(&left).await?;
@@ -105,7 +108,7 @@ impl Gc {
                     let unused = now.minus(control.config.blobs.retention);
                     report.blobs = tx.blob_delete_unused(unused, BATCH).await?;
                     report.chunks = tx.chunk_delete_unused(now.minus(CHUNK_KEEP), BATCH).await?;
-                    let removed = [report.blobs, report.chunks];
+                    let removed = [report.executions, report.blobs, report.chunks];
                     report.is_full = [report.tasks, pruned, left.len()]
                         .into_iter()
                         .any(|count| count >= BATCH as usize)

@@ -7,6 +7,7 @@ mod audit_anchor;
 mod audit_sink;
 mod authority;
 mod event_feed;
+mod execution;
 mod gc;
 mod identity_key;
 mod lease_flush;
@@ -30,6 +31,7 @@ pub use approval::{ApprovalNotice, ApprovalNoticeReport};
 pub use array_fill::ArrayFillReport;
 pub use audit_anchor::{AuditAnchorKeeper, AuditAnchorReport};
 pub use audit_sink::{AuditSinkFeed, AuditSinkReport};
+pub use execution::ExecutionReport;
 pub use identity_key::IdentityKeyKeeper;
 pub use lease_flush::LeaseReport;
 pub use liveness::LivenessReport;
@@ -45,12 +47,13 @@ pub struct Wakers {
     pub array_fill: Waker,
     pub service_place: Waker,
     pub operation: Waker,
+    pub execution: Waker,
     pub liveness: Waker,
     pub gc: Waker,
 }
 
 pub(crate) fn register_all(control: &Control, driver: &Driver) {
-    let Wakers { placement, array_fill, service_place, operation, liveness, gc } =
+    let Wakers { placement, array_fill, service_place, operation, execution, liveness, gc } =
         control.wakers.clone();
     let of = || control.clone();
     driver.register(placement::Placement::new(of()), Duration::from_secs(2), placement);
@@ -64,6 +67,8 @@ pub(crate) fn register_all(control: &Control, driver: &Driver) {
     let log_shares = log_share::LogShares::new(of());
     driver.register(log_shares, Duration::from_secs(3), Waker::new());
     driver.register(control.operation_reconciler(), Duration::from_secs(1), operation);
+    let executions = execution::ExecutionAdvance::new(of());
+    driver.register(executions, Duration::from_secs(1), execution);
     driver.register(server_renew::ServerRenew::new(of()), Duration::from_secs(5), Waker::new());
     driver.register(control.audit_anchor_reconciler(), Duration::from_secs(15), Waker::new());
     driver.register(control.audit_sink_reconciler(), Duration::from_secs(2), Waker::new());

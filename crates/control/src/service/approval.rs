@@ -20,7 +20,7 @@ use super::project::check_text;
 use super::task::{Names, object};
 use super::task_submit::{array_object, give_up_time, ready_time};
 use crate::ends::{Follow, Moved};
-use crate::{Control, Cx};
+use crate::{Control, Cx, audit_state};
 
 /// A request with names, and whether the caller can decide on it.
 #[derive(Clone, Debug, PartialEq)]
@@ -363,7 +363,9 @@ impl Control {
         events.extend(self.tasks_carry_on(tx, cx, &used, &mut after).await?);
         let detail = decision_detail(&used);
         let object = approval_object(&used);
-        let audit = self.audit(cx, "approval.approve", &object, used.project_id, detail);
+        let audit = self
+            .audit(cx, "approval.approve", &object, used.project_id, detail)
+            .with_states(Some(&audit_state::approval(before)), Some(&audit_state::approval(&used)));
         tx.journal_append(&events, &[audit]).await?;
         Ok((used, after))
     }
@@ -386,6 +388,8 @@ impl Control {
             Some(cx) => self.audit(cx, news.action, &object, project, detail),
             None => self.audit_system(news.action, &object, project, detail),
         };
+        let (was, is) = (audit_state::approval(before), audit_state::approval(&next));
+        let audit = audit.with_states(Some(&was), Some(&is));
         let mut after = After::default();
         let mut moved = Vec::new();
         if next.state.is_final() {
@@ -497,6 +501,8 @@ impl Control {
     }
 
     fn approval_after(&self, after: After) {
+        // A step of an execution may have waited for it.
+        self.wakers.execution.wake();
         self.after_ends(after.follow);
         if after.is_array {
             self.wakers.array_fill.wake();
@@ -509,6 +515,7 @@ fn merge(all: &mut Follow, more: Follow) {
     all.changed.extend(more.changed);
     all.nodes.extend(more.nodes);
     all.is_ready |= more.is_ready;
+    all.is_end |= more.is_end;
 }
 
 async fn find(read: &mut Conn, cx: &Cx, id: ApprovalId) -> Result<Approval, Error> {

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::access::refusal;
 use super::project::check_text;
-use crate::{Consent, Control, Cx};
+use crate::{Consent, Control, Cx, Stateless, audit_state};
 
 pub(super) const REASON_MAX: usize = 1000;
 
@@ -87,7 +87,12 @@ impl Deed<'_> {
 
     fn is_met_by(&self, policy: &ApprovalPolicy) -> bool {
         let when = &policy.rule.when;
-        policy.rule.verbs.contains(&self.verb)
+        // A workflow submits tasks: what holds these back holds it back.
+        let is_meant = |verb: &Permission| {
+            *verb == self.verb
+                || self.verb == Permission::WorkflowRun && *verb == Permission::TaskSubmit
+        };
+        policy.rule.verbs.iter().any(is_meant)
             && match self.specs.as_slice() {
                 [] => when.matches(None, self.node),
                 specs => specs.iter().any(|spec| when.matches(Some(*spec), None)),
@@ -253,7 +258,10 @@ impl Control {
             "digest": approval.digest,
             "policies": policies,
         });
-        (event, self.audit(cx, "approval.request", &object, project, detail))
+        let audit = self
+            .audit(cx, "approval.request", &object, project, detail)
+            .with_states(None, Some(&audit_state::approval(approval)));
+        (event, audit)
     }
 
     /// Makes a request, or finds the one that was made for the same; the answer is what to tell.
@@ -332,7 +340,7 @@ impl Control {
         }
         let object = approval_object(&approval);
         let detail = json!({ "verb": deed.verb, "name": deed.name, "digest": digest });
-        let audit = self.audit(cx, "approval.refuse", &object, deed.project_id(), detail);
+        let audit = self.audit(cx, Stateless::ApprovalRefuse, &object, deed.project_id(), detail);
         let audit = &audit;
         self.store
             .tx("approval_refuse", |tx| {
@@ -371,7 +379,7 @@ impl Control {
                 );
                 let kind = EventKind::ApprovalBreakGlass;
                 let event = self.event(kind, *project_id, object, cx.actor(), words);
-                let action = "approval.break-glass";
+                let action = Stateless::ApprovalBreakGlass;
                 let audit = self.audit(cx, action, object, *project_id, detail.clone());
                 tx.journal_append(&[event], &[audit]).await?;
                 return Ok(());
@@ -406,7 +414,10 @@ impl Control {
         let (project, words) = (used.project_id, format!("used by {}", cx.caller.name));
         let event = self.event(EventKind::ApprovalUsed, project, &object, cx.actor(), words);
         let detail = json!({ "digest": digest });
-        let audit = self.audit(cx, "approval.use", &object, project, detail);
+        let audit = self.audit(cx, "approval.use", &object, project, detail).with_states(
+            Some(&audit_state::approval(&approval)),
+            Some(&audit_state::approval(&used)),
+        );
         tx.journal_append(&[event], &[audit]).await?;
         Ok(())
     }

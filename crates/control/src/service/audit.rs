@@ -7,7 +7,7 @@ use hostler_model::{
 use hostler_store::{AuditFilter, Tx};
 use serde_json::json;
 
-use crate::{AuditQuery, AuditSinkDetail, Control, Cx};
+use crate::{AuditQuery, AuditSinkDetail, Control, Cx, Stateless};
 
 /// Anchors that are looked at in one go.
 const ANCHORS: u64 = 500;
@@ -112,7 +112,7 @@ impl Control {
     /// Signs the chain as it is now, this request's own entry included.
     pub async fn audit_anchor_create(&self, cx: &Cx) -> Result<AuditAnchor, Error> {
         let object = ObjectRef::new(ObjectKind::AuditAnchor, &cx.request.request_id, "now");
-        let audit = self.audit(cx, "audit.anchor", &object, None, json!({}));
+        let audit = self.audit(cx, Stateless::AuditAnchor, &object, None, json!({}));
         let audit = &audit;
         let anchor = self
             .store

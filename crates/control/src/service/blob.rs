@@ -20,7 +20,7 @@ use serde_json::json;
 
 use super::quota::room_for_blob;
 use super::task::{Names, find, require_own};
-use crate::{BlobReader, Control, Cx};
+use crate::{BlobReader, Control, Cx, audit_state};
 
 /// Blobs up to this size are read through before they are entered.
 const READ_THROUGH_MAX: u64 = 4 << 30;
@@ -163,7 +163,9 @@ impl Control {
         let blob = &self.checked_blob(&new, by).await?;
         let object = ObjectRef::new(ObjectKind::Blob, blob.digest, &blob.label);
         let told = json!({ "size": blob.size, "kind": blob.kind });
-        let audit = &[self.audit(cx, "blob.create", &object, blob.scope.project(), told)];
+        let audit = &[self
+            .audit(cx, "blob.create", &object, blob.scope.project(), told)
+            .with_states(None, Some(&audit_state::blob(blob)))];
         let chunks = &new.chunks;
         let before = self
             .store
@@ -198,6 +200,59 @@ impl Control {
         let committed =
             self.store.tx("blob_commit", |tx| Box::pin(enter(tx, blob, chunks))).await?;
         Ok(committed.map_or_else(|| blob.clone(), |before| *before))
+    }
+
+    /// Keeps bytes that this server made itself.
+    pub(crate) async fn blob_of(
+        &self,
+        scope: BlobScope,
+        kind: BlobKind,
+        label: String,
+        bytes: &[u8],
+        created_by: Option<PrincipalId>,
+    ) -> Result<Digest, Error> {
+        let mut cutter = hostler_blob::Cutter::new();
+        let mut pieces = bytes.chunks(CHUNK_MAX);
+        loop {
+            let cut = match pieces.next() {
+                Some(piece) => {
+                    cutter.push(piece);
+                    cutter.cut()
+                }
+                None => match cutter.cut_rest() {
+                    Some(chunk) => Some(chunk),
+                    None => break,
+                },
+            };
+            if let Some(chunk) = cut {
+                self.chunk_put(scope, chunk.digest, bytes::Bytes::from(chunk.bytes)).await?;
+            }
+        }
+        let content = cutter.content();
+        let digest = content.digest;
+        let label = label.chars().filter(|c| !c.is_control()).take(LABEL_MAX / 4).collect();
+        let new = NewBlob { scope, digest, kind, label, chunks: content.chunks };
+        self.blob_enter(new, created_by).await?;
+        Ok(digest)
+    }
+
+    /// All of a blob that is not larger than this; nothing when it is not there.
+    pub(crate) async fn blob_bytes(
+        &self,
+        scope: BlobScope,
+        digest: Digest,
+        most: u64,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let found = self.store.read().await?.blob_get(scope, digest).await?;
+        if found.is_none_or(|blob| blob.size > most) {
+            return Ok(None);
+        }
+        let mut reader = BlobReader::of_blob(self.store.clone(), scope, digest, 0);
+        let mut all = Vec::new();
+        while let Some(bytes) = reader.next().await? {
+            all.extend_from_slice(&bytes);
+        }
+        Ok(Some(all))
     }
 
     /// The row of a new blob, once it is certain that its content is what it says; for whoever enters it
@@ -322,7 +377,9 @@ impl Control {
         }
         let object = ObjectRef::new(ObjectKind::Blob, digest, &detail.blob.label);
         let told = json!({ "size": detail.blob.size, "kind": detail.blob.kind });
-        let audit = &[self.audit(cx, "blob.remove", &object, Some(project.id), told)];
+        let audit = &[self
+            .audit(cx, "blob.remove", &object, Some(project.id), told)
+            .with_states(Some(&audit_state::blob(&detail.blob)), None)];
         self.store
             .tx("blob_remove", |tx| {
                 Box::pin(async move {

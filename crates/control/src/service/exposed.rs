@@ -4,7 +4,7 @@ use hostler_model::{Code, Credential, Error, EventKind, ObjectKind, ObjectRef};
 use hostler_trust::{SecretToken, TokenKind};
 use serde_json::json;
 
-use crate::{Control, Cx, RequestMeta};
+use crate::{Control, Cx, RequestMeta, Stateless};
 
 impl Control {
     /// Notes that somebody sent a secret in the address of a request. A secret that is not, or no more,
@@ -41,7 +41,7 @@ impl Control {
         let cx = Cx { caller, request: request.clone() };
         let words = format!("sent in the address of a request from {}", request.source);
         let event = self.event(EventKind::TokenExposed, None, &object, cx.actor(), words);
-        let audit = self.audit(&cx, "token.exposed", &object, None, json!({}));
+        let audit = self.audit(&cx, Stateless::TokenExposed, &object, None, json!({}));
         let (event, audit) = (&event, &audit);
         self.store
             .tx("token_exposed", |tx| {

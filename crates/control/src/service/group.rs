@@ -262,7 +262,7 @@ impl Control {
 }
 
 /// What audit entries have digests of, with members and roles.
-async fn state(read: &mut Conn, id: GroupId) -> Result<Option<Value>, Error> {
+pub(super) async fn state(read: &mut Conn, id: GroupId) -> Result<Option<Value>, Error> {
     let Some(group) = read.group_get(id).await? else { return Ok(None) };
     let members = read.group_members(id).await?;
     let roles = read.group_bindings(id).await?;
@@ -286,7 +286,7 @@ pub(super) async fn touch(tx: &mut Tx<'_>, group: &Group, now: Timestamp) -> Res
     Err(Error::not_found("group", &group.name))
 }
 
-fn object(group: &Group) -> ObjectRef {
+pub(super) fn object(group: &Group) -> ObjectRef {
     ObjectRef::new(ObjectKind::Group, group.id, &group.name)
 }
 

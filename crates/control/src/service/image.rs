@@ -291,7 +291,9 @@ impl Control {
         let event = self.event(EventKind::OperationCreated, None, &object, cx.actor(), message);
         let mut detail = detail;
         detail["operation"] = json!(operation.id);
-        let audit = self.audit(cx, action, about, None, detail);
+        let audit = self
+            .audit(cx, action, about, None, detail)
+            .with_states(None, Some(&audit_state::operation(&operation, false)));
         let (made, object, event, audit) = (&operation, &object, &event, &audit);
         let replay = self
             .store

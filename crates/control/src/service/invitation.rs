@@ -206,7 +206,11 @@ impl Control {
         let event = self.event(EventKind::InvitationAccepted, of, &object, actor.clone(), message);
         let user = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
         let told = json!({ "invitation": invitation.id, "role": invitation.role });
-        let audit = self.audit_by(actor, request, "invitation.accept", &user, of, told);
+        let role = invitation.role.into();
+        let state = audit_state::user(&principal, of.is_none().then_some(&role));
+        let audit = self
+            .audit_by(actor, request, "invitation.accept", &user, of, told)
+            .with_states(None, Some(&state));
         let (invitation_ref, principal_ref, event, audit) =
             (&invitation, &principal, &event, &audit);
         self.store

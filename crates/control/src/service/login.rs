@@ -17,7 +17,7 @@ use super::second_factor::{Proof, code_needed};
 use super::session::{LOGIN_TOKEN, Rekeyed, end_sessions, fresh_session_secret, rekey};
 use super::workload_caller::refuse_workloads;
 use crate::bootstrap::{SETUP_CODE, SETUP_DONE};
-use crate::{Control, Cx, LoginGrant, LoginKind, RequestMeta};
+use crate::{Control, Cx, LoginGrant, LoginKind, RequestMeta, audit_state};
 
 /// How long a token made by `hostler login` lives.
 const LOGIN_TOKEN_TTL: Duration = Duration::from_secs(30 * 86_400);
@@ -142,7 +142,10 @@ impl Control {
                     tx.setting_insert(SETUP_DONE, b"1").await?;
                     tx.setting_delete(SETUP_CODE).await?;
                     let object = ObjectRef::new(ObjectKind::User, principal_ref.id, &principal_ref.name);
-                    let audit = self.audit_by(user_actor(&principal_ref.name), request, "setup", &object, None, json!({ "role": "admin" }));
+                    let state = audit_state::user(principal_ref, Some(&Role::Admin.into()));
+                    let audit = self
+                        .audit_by(user_actor(&principal_ref.name), request, "setup", &object, None, json!({ "role": "admin" }))
+                        .with_states(None, Some(&state));
                     tx.journal_append(&[], &[audit]).await?;
                     Ok(())
                 })
@@ -248,14 +251,19 @@ impl Control {
             time_last_used: None,
             time_revoked: None,
         };
-        let object = match kind {
-            LoginKind::Cookie => {
-                ObjectRef::new(ObjectKind::WebSession, session.id, &principal.name)
-            }
-            LoginKind::Token => ObjectRef::new(ObjectKind::Token, token.id, &token.name),
+        let (object, state) = match kind {
+            LoginKind::Cookie => (
+                ObjectRef::new(ObjectKind::WebSession, session.id, &principal.name),
+                audit_state::web_session(&session),
+            ),
+            LoginKind::Token => (
+                ObjectRef::new(ObjectKind::Token, token.id, &token.name),
+                audit_state::token(&token, false),
+            ),
         };
-        let audit =
-            self.audit_by(user_actor(&principal.name), request, "login", &object, None, detail);
+        let audit = self
+            .audit_by(user_actor(&principal.name), request, "login", &object, None, detail)
+            .with_states(None, Some(&state));
         let (session, token, audit) = (&session, &token, &audit);
         self.store
             .tx("login", |tx| {
@@ -287,12 +295,27 @@ impl Control {
         self.store
             .tx("logout", |tx| {
                 Box::pin(async move {
-                    match credential {
-                        Credential::WebSession(id) => tx.web_session_delete(*id).await?,
-                        Credential::Token { id, .. } => tx.token_revoke(*id, self.now()).await?,
+                    let (before, after) = match credential {
+                        Credential::WebSession(id) => {
+                            let Some(session) = tx.web_session_get(*id).await? else {
+                                return Ok(());
+                            };
+                            tx.web_session_delete(*id).await?;
+                            (audit_state::web_session(&session), None)
+                        }
+                        Credential::Token { id, .. } => {
+                            let Some(token) = tx.token_get(*id).await? else { return Ok(()) };
+                            if !tx.token_revoke(*id, self.now()).await? {
+                                return Ok(());
+                            }
+                            let [was, is] =
+                                [false, true].map(|revoked| audit_state::token(&token, revoked));
+                            (was, Some(is))
+                        }
                         Credential::Workload(_) => return Ok(()),
                     };
-                    tx.journal_append(&[], std::slice::from_ref(audit)).await?;
+                    let audit = audit.clone().with_states(Some(&before), after.as_ref());
+                    tx.journal_append(&[], &[audit]).await?;
                     Ok::<_, Error>(())
                 })
             })
@@ -327,23 +350,27 @@ impl Control {
         let source = &cx.request.source;
         changed.password_hash =
             Some(self.checked_password_hash(source, new, &principal.name, "/new").await?);
+        changed.generation = principal.generation.next();
         changed.time_modified = self.now();
         let object = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
         let audit = self.audit(cx, "user.password-change", &object, None, json!({}));
         let fresh = fresh_session_secret();
-        let (changed, audit, fresh) = (&changed, &audit, &fresh);
+        let (principal, changed, audit, fresh) = (&principal, &changed, &audit, &fresh);
         let credential = &cx.caller.credential;
         let rekeyed = self
             .store
             .tx("password_change", |tx| {
                 Box::pin(async move {
-                    tx.principal_update(changed, changed.generation)
+                    tx.principal_update(changed, principal.generation)
                         .await?
                         .required("user", &changed.name)?;
                     tx.password_reset_delete(changed.id).await?;
                     end_sessions(tx, changed.id, Some(credential), changed.time_modified).await?;
                     let rekeyed = rekey(tx, credential, fresh).await?;
-                    tx.journal_append(&[], std::slice::from_ref(audit)).await?;
+                    let before = audit_state::user_now(tx, principal).await?;
+                    let after = audit_state::user_now(tx, changed).await?;
+                    let audit = audit.clone().with_states(Some(&before), Some(&after));
+                    tx.journal_append(&[], &[audit]).await?;
                     Ok::<_, Error>(rekeyed)
                 })
             })
@@ -369,12 +396,12 @@ impl Control {
                         .web_session_get(id)
                         .await?
                         .filter(|s| s.principal_id == cx.caller.principal_id);
-                    if session.is_none() {
-                        return Err(Error::not_found("session", id));
-                    }
+                    let session = session.ok_or_else(|| Error::not_found("session", id))?;
                     tx.web_session_delete(id).await?;
-                    tx.journal_append(&[], std::slice::from_ref(audit)).await?;
-                    Ok(())
+                    let state = audit_state::web_session(&session);
+                    let audit = audit.clone().with_states(Some(&state), None);
+                    tx.journal_append(&[], &[audit]).await?;
+                    Ok::<_, Error>(())
                 })
             })
             .await?;

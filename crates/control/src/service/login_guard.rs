@@ -20,7 +20,7 @@ use hostler_model::{
 use hostler_store::{Conn, Tx};
 use serde_json::json;
 
-use crate::{Control, RequestMeta};
+use crate::{Control, RequestMeta, Stateless};
 
 /// How many logins ended how, on this server.
 #[derive(Default)]
@@ -255,8 +255,8 @@ impl Control {
         let event =
             self.event(EventKind::LoginThrottled, None, &object, self.system_actor(), message);
         let detail = json!({ "counted": tally.kind, "failures": tally.failures });
-        let audit =
-            self.audit_by(self.system_actor(), request, "login.throttle", &object, None, detail);
+        let (actor, action) = (self.system_actor(), Stateless::LoginThrottle);
+        let audit = self.audit_by(actor, request, action, &object, None, detail);
         tx.login_tally_set(&LoginTally { is_told: true, ..tally }).await?;
         tx.journal_append(&[event], &[audit]).await?;
         Ok(())

@@ -220,8 +220,9 @@ impl Control {
         let node_object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
         let message = format!("{} of {}", operation.plan.label(), node.name);
         let event = self.event(EventKind::OperationCreated, None, &object, cx.actor(), message);
-        let audit =
-            self.audit(cx, action, &node_object, None, json!({ "operation": operation.id }));
+        let audit = self
+            .audit(cx, action, &node_object, None, json!({ "operation": operation.id }))
+            .with_states(None, Some(&audit_state::operation(&operation, false)));
         let (operation_ref, object, event, audit) = (&operation, &object, &event, &audit);
         let replay = self
             .store

@@ -11,7 +11,9 @@ use hostler_model::{
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::{Control, Cx, ImageOnNode, ImagePresence, NodeAsk, OutputItem, OutputReceiver};
+use crate::{
+    Control, Cx, ImageOnNode, ImagePresence, NodeAsk, OutputItem, OutputReceiver, Stateless,
+};
 
 /// How long an engine may take for a list.
 const LIST_TIME: Duration = Duration::from_secs(20);
@@ -86,8 +88,14 @@ impl Control {
 
     pub async fn node_image_remove(&self, cx: &Cx, node: &str, image: String) -> Result<(), Error> {
         let object = ObjectRef::new(ObjectKind::Image, &image, &image);
-        self.engine_remove(cx, node, EngineAsk::ImageRemove { image }, "node.image.remove", object)
-            .await
+        self.engine_remove(
+            cx,
+            node,
+            EngineAsk::ImageRemove { image },
+            Stateless::NodeImageRemove,
+            object,
+        )
+        .await
     }
 
     pub async fn node_container_remove(
@@ -98,7 +106,7 @@ impl Control {
     ) -> Result<(), Error> {
         let object = ObjectRef::new(ObjectKind::Container, &container, &container);
         let ask = EngineAsk::ContainerRemove { container };
-        self.engine_remove(cx, node, ask, "node.container.remove", object).await
+        self.engine_remove(cx, node, ask, Stateless::NodeContainerRemove, object).await
     }
 
     /// The files of a container as a tar stream, in the items' bytes.
@@ -110,7 +118,7 @@ impl Control {
     ) -> Result<OutputReceiver, Error> {
         let node = self.node_get(cx, node).await?;
         let object = ObjectRef::new(ObjectKind::Container, &container, &container);
-        self.engine_audit(cx, "node.container.export", &object, &node.name).await?;
+        self.engine_audit(cx, Stateless::NodeContainerExport, &object, &node.name).await?;
         self.node_open(node.id, NodeAsk::Engine(EngineAsk::ContainerFiles { container })).await
     }
 
@@ -120,7 +128,7 @@ impl Control {
         cx: &Cx,
         node: &str,
         ask: EngineAsk,
-        action: &str,
+        action: Stateless,
         object: ObjectRef,
     ) -> Result<(), Error> {
         let node = self.node_get(cx, node).await?;
@@ -132,7 +140,7 @@ impl Control {
     async fn engine_audit(
         &self,
         cx: &Cx,
-        action: &str,
+        action: Stateless,
         object: &ObjectRef,
         node: &hostler_model::Name,
     ) -> Result<(), Error> {

@@ -219,8 +219,9 @@ impl Control {
                     }
                     tx.node_certificate_insert(certificate).await?;
                     let detail = json!({ "token": token.id, "labels": token.labels });
-                    let audit =
-                        self.audit_by(actor.clone(), request, "node.join", object, None, detail);
+                    let audit = self
+                        .audit_by(actor.clone(), request, "node.join", object, None, detail)
+                        .with_states(None, Some(&audit_state::node(&node)));
                     tx.journal_append(std::slice::from_ref(event), &[audit]).await?;
                     Ok(())
                 })
@@ -295,12 +296,10 @@ impl Control {
                     let Some(node) = node else { return Err(Error::not_found("node", node_id)) };
                     tx.node_certificate_insert(certificate).await?;
                     let object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
-                    let audit = self.audit_system(
-                        "node.renew",
-                        &object,
-                        None,
-                        json!({ "serial": certificate.serial }),
-                    );
+                    let detail = json!({ "serial": certificate.serial });
+                    let audit = self
+                        .audit_system("node.renew", &object, None, detail)
+                        .with_states(None, Some(&audit_state::node_certificate(certificate)));
                     tx.journal_append(&[], &[audit]).await?;
                     Ok(())
                 })

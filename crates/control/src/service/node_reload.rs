@@ -10,7 +10,7 @@ use hostler_model::{Code, Error, EventKind, Facts, Node, ObjectKind, ObjectRef};
 use serde_json::json;
 
 use super::project::settled;
-use crate::{Control, Cx, NodeAsk, OutputItem, OutputReceiver};
+use crate::{Control, Cx, NodeAsk, OutputItem, OutputReceiver, audit_state};
 
 /// How long a machine may take to look at itself.
 const LOOK_TIME: Duration = Duration::from_secs(10);
@@ -63,7 +63,10 @@ impl Control {
                         cx.actor(),
                         words(&facts_changed),
                     );
-                    let audit = self.audit(cx, "node.reload", object, None, detail);
+                    let audit = self.audit(cx, "node.reload", object, None, detail).with_states(
+                        Some(&audit_state::node(&before)),
+                        Some(&audit_state::node(&node)),
+                    );
                     let mut events = self.gpu_events(&before, facts, &cx.actor());
                     events.push(event);
                     tx.journal_append(&events, &[audit]).await?;

@@ -22,13 +22,14 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::access::require_not_above;
+use super::group;
 use super::login::user_actor;
 use super::login_guard::Looked;
 use super::oidc_provider::refused;
 use super::user::find;
 use crate::identity::seconds;
 use crate::oidc::{Expected, Person, encoded, person};
-use crate::{Control, Cx, LoginGrant, LoginKind, OidcConfig, RequestMeta};
+use crate::{Control, Cx, LoginGrant, LoginKind, OidcConfig, RequestMeta, audit_state};
 
 /// How long a login may take, with everything that the provider asks.
 const TICKET_LIFE: Duration = Duration::from_mins(10);
@@ -295,7 +296,10 @@ impl Control {
         let detail = json!({
             "issuer": config.issuer, "subject": person.subject, "role": config.role,
         });
-        let audit = self.audit_by(actor, request, "user.create", &object, None, detail);
+        let state = audit_state::user(fresh, config.role.as_ref());
+        let audit = self
+            .audit_by(actor, request, "user.create", &object, None, detail)
+            .with_states(None, Some(&state));
         Ok(tx.journal_append(&[event], &[audit]).await?)
     }
 
@@ -309,6 +313,7 @@ impl Control {
         principal: &Principal,
     ) -> Result<(), Error> {
         let (mut joined, mut left): (Vec<&Name>, Vec<&Name>) = (Vec::new(), Vec::new());
+        let (actor, mut audit) = (user_actor(&principal.name), Vec::new());
         for (index, (_, own)) in config.groups.iter().enumerate() {
             if config.groups[..index].iter().any(|(_, before)| before == own) {
                 continue;
@@ -322,26 +327,35 @@ impl Control {
                 .iter()
                 .filter(|(_, name)| name == own)
                 .any(|(theirs, _)| person.has(&config.groups_claim, theirs));
+            let before = group::state(tx, group.id).await?;
             let is_changed = match is_member {
                 true => tx.group_member_add(group.id, principal.id).await?,
                 false => tx.group_member_remove(group.id, principal.id).await?,
             };
             if is_changed {
                 tx.group_touch(group.id, self.now()).await?;
-                if is_member { joined.push(own) } else { left.push(own) }
+                if is_member {
+                    joined.push(own)
+                } else {
+                    left.push(own)
+                }
+                let action = if is_member { "group.add" } else { "group.remove-member" };
+                let detail = json!({ "user": principal.name, "issuer": config.issuer });
+                let (object, after) = (group::object(&group), group::state(tx, group.id).await?);
+                audit.push(
+                    self.audit_by(actor.clone(), request, action, &object, None, detail)
+                        .with_states(before.as_ref(), after.as_ref()),
+                );
             }
         }
         if joined.is_empty() && left.is_empty() {
             return Ok(());
         }
         let object = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
-        let actor = user_actor(&principal.name);
         let words =
             format!("groups as the provider says: {} joined, {} left", joined.len(), left.len());
-        let event = self.event(EventKind::GroupChanged, None, &object, actor.clone(), words);
-        let detail = json!({ "joined": joined, "left": left });
-        let audit = self.audit_by(actor, request, "user.groups", &object, None, detail);
-        Ok(tx.journal_append(&[event], &[audit]).await?)
+        let event = self.event(EventKind::GroupChanged, None, &object, actor, words);
+        Ok(tx.journal_append(&[event], &audit).await?)
     }
 
     /// Whether somebody has to log in at the provider.
@@ -455,7 +469,14 @@ impl Control {
         let event = self.event(kind, None, &object, cx.actor(), words);
         let action = if kind == EventKind::UserLinked { "user.link" } else { "user.unlink" };
         let detail = json!({ "issuer": identity.issuer, "subject": identity.subject });
-        let audit = self.audit(cx, action, &object, None, detail);
+        let state = Some(audit_state::user_identity(identity));
+        let (before, after) = match kind {
+            EventKind::UserLinked => (None, state),
+            _ => (state, None),
+        };
+        let audit = self
+            .audit(cx, action, &object, None, detail)
+            .with_states(before.as_ref(), after.as_ref());
         Ok(tx.journal_append(&[event], &[audit]).await?)
     }
 }

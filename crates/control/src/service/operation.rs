@@ -8,7 +8,7 @@ use hostler_model::{
 use hostler_store::OperationFilter;
 use serde_json::json;
 
-use crate::{Control, Cx};
+use crate::{Control, Cx, audit_state};
 
 impl Control {
     pub async fn operation_list(
@@ -70,7 +70,10 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::Operation, id, operation.plan.label());
         let event =
             self.event(EventKind::OperationProgressed, None, &object, cx.actor(), "asked to stop");
-        let audit = self.audit(cx, "operation.cancel", &object, None, json!({}));
+        let audit = self.audit(cx, "operation.cancel", &object, None, json!({})).with_states(
+            Some(&audit_state::operation(&operation, operation.is_cancel_requested)),
+            Some(&audit_state::operation(&operation, true)),
+        );
         let (object, event, audit) = (&object, &event, &audit);
         self.store
             .tx("operation_cancel", |tx| {

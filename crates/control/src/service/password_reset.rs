@@ -16,7 +16,7 @@ use serde_json::json;
 use super::access::require_not_above;
 use super::login::user_actor;
 use super::session::end_sessions;
-use crate::{Control, Cx, RequestMeta};
+use crate::{Control, Cx, RequestMeta, audit_state};
 
 const TTL_DEFAULT: Duration = Duration::from_secs(3600);
 const TTL_MAX: Span = Span::from_secs(7 * 86_400);
@@ -53,7 +53,9 @@ impl Control {
         let message = format!("by {}", cx.caller.name);
         let event = self.event(EventKind::UserResetIssued, None, &object, cx.actor(), message);
         let detail = json!({ "expires": reset.time_expires });
-        let audit = self.audit(cx, "password-reset.issue", &object, None, detail);
+        let audit = self
+            .audit(cx, "password-reset.issue", &object, None, detail)
+            .with_states(None, Some(&audit_state::password_reset(&reset)));
         let (reset_ref, principal_ref, event, audit) = (&reset, &principal, &event, &audit);
         self.store
             .tx("password_reset_issue", |tx| {
@@ -98,9 +100,12 @@ impl Control {
                     }
                     let mut changed =
                         tx.principal_get(reset.principal_id).await?.ok_or_else(refused)?;
+                    let (before, expected) =
+                        (audit_state::user_now(tx, &changed).await?, changed.generation);
                     changed.password_hash = Some(hashed.clone());
+                    changed.generation = expected.next();
                     changed.time_modified = now;
-                    tx.principal_update(&changed, changed.generation)
+                    tx.principal_update(&changed, expected)
                         .await?
                         .required("user", &changed.name)?;
                     let ended = end_sessions(tx, changed.id, None, now).await?;
@@ -109,7 +114,10 @@ impl Control {
                     let event = self.event(kind, None, object, actor.clone(), "a new password");
                     let detail = json!({ "sessionsEnded": ended.browsers + ended.command_lines });
                     let action = "password-reset.use";
-                    let audit = self.audit_by(actor.clone(), request, action, object, None, detail);
+                    let after = audit_state::user_now(tx, &changed).await?;
+                    let audit = self
+                        .audit_by(actor.clone(), request, action, object, None, detail)
+                        .with_states(Some(&before), Some(&after));
                     tx.journal_append(&[event], &[audit]).await?;
                     Ok(changed.name)
                 })

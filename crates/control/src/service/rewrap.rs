@@ -16,7 +16,7 @@ use super::second_factor::belongs_to;
 use crate::authorities::StoredAuthority;
 use crate::bootstrap::{AUTHORITY, SEAL_CHECK};
 use crate::identity::{IDENTITY_KEYS, StoredKeys};
-use crate::{Control, Cx};
+use crate::{Control, Cx, Stateless};
 
 /// Keys of one transaction.
 const BATCH: u32 = 100;
@@ -190,7 +190,7 @@ impl Control {
         let message = format!("{count} sealed with the master key {key}");
         let event = self.event(EventKind::SecretRewrapped, None, &object, cx.actor(), message);
         let detail = json!({ "count": count, "key": key.to_string() });
-        let audit = self.audit(cx, "secret.rewrap", &object, None, detail);
+        let audit = self.audit(cx, Stateless::SecretRewrap, &object, None, detail);
         Ok(tx.journal_append(&[event], &[audit]).await?)
     }
 }

@@ -22,7 +22,7 @@ use serde_json::json;
 use super::access::require_not_above;
 use super::login_guard::Looked;
 use super::session::{Rekeyed, end_sessions, fresh_session_secret, rekey};
-use crate::{Control, Cx};
+use crate::{Control, Cx, audit_state};
 
 /// What authenticators show the account under.
 const ISSUER: &str = "Hostler";
@@ -97,17 +97,20 @@ impl Control {
         };
         let object = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
         let audit = self.audit(cx, "second-factor.enrol", &object, None, json!({}));
-        let (factor, audit) = (&factor, &audit);
+        let (factor, audit, principal_ref) = (&factor, &audit, &principal);
         self.store
             .tx("second_factor_enrol", |tx| {
                 Box::pin(async move {
+                    let before = audit_state::second_factor_now(tx, principal_ref).await?;
                     if !tx.second_factor_begin(factor).await? {
                         return Err(Error::conflict(
                             "you have a second factor already",
                             "switch it off first: `hostler auth totp disable`",
                         ));
                     }
-                    tx.journal_append(&[], std::slice::from_ref(audit)).await?;
+                    let after = audit_state::second_factor_now(tx, principal_ref).await?;
+                    let audit = audit.clone().with_states(before.as_ref(), after.as_ref());
+                    tx.journal_append(&[], &[audit]).await?;
                     Ok(())
                 })
             })
@@ -156,10 +159,12 @@ impl Control {
         let audit = self.audit(cx, "second-factor.confirm", &object, None, json!({}));
         let (fresh, now) = (fresh_session_secret(), self.now());
         let (factor, hashes, event, audit, fresh) = (&factor, &hashes, &event, &audit, &fresh);
+        let principal = &principal;
         let rekeyed = self
             .store
             .tx("second_factor_confirm", |tx| {
                 Box::pin(async move {
+                    let before = audit_state::second_factor_now(tx, principal).await?;
                     if !tx.second_factor_confirm(factor, step, now).await? {
                         return Err(Error::conflict(
                             "the second factor was changed meanwhile",
@@ -170,8 +175,9 @@ impl Control {
                     let credential = &cx.caller.credential;
                     end_sessions(tx, factor.principal_id, Some(credential), now).await?;
                     let rekeyed = rekey(tx, credential, fresh).await?;
-                    tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
-                        .await?;
+                    let after = audit_state::second_factor_now(tx, principal).await?;
+                    let audit = audit.clone().with_states(before.as_ref(), after.as_ref());
+                    tx.journal_append(std::slice::from_ref(event), &[audit]).await?;
                     Ok(rekeyed)
                 })
             })
@@ -227,6 +233,7 @@ impl Control {
             .store
             .tx("second_factor_off", |tx| {
                 Box::pin(async move {
+                    let before = audit_state::second_factor_now(tx, principal).await?;
                     if !tx.second_factor_delete(principal.id).await? {
                         return Err(Error::conflict(
                             format!("{} has no second factor", principal.name),
@@ -237,8 +244,8 @@ impl Control {
                         true => rekey(tx, &cx.caller.credential, fresh).await?,
                         false => None,
                     };
-                    tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
-                        .await?;
+                    let audit = audit.clone().with_states(before.as_ref(), None);
+                    tx.journal_append(std::slice::from_ref(event), &[audit]).await?;
                     Ok(rekeyed)
                 })
             })
@@ -286,6 +293,7 @@ impl Control {
         self.store
             .tx("recovery_code_use", |tx| {
                 Box::pin(async move {
+                    let before = audit_state::second_factor_now(tx, principal).await?;
                     if !tx.recovery_code_use(principal.id, hash).await? {
                         return Ok::<_, Error>(false);
                     }
@@ -297,12 +305,10 @@ impl Control {
                         super::login::user_actor(&principal.name),
                         format!("{left} are left"),
                     );
-                    let audit = self.audit_system(
-                        "recovery-code.use",
-                        object,
-                        None,
-                        json!({ "left": left }),
-                    );
+                    let after = audit_state::second_factor_now(tx, principal).await?;
+                    let audit = self
+                        .audit_system("recovery-code.use", object, None, json!({ "left": left }))
+                        .with_states(before.as_ref(), after.as_ref());
                     tx.journal_append(&[event], &[audit]).await?;
                     Ok(true)
                 })

@@ -32,7 +32,7 @@ use super::quota::room_for_secret;
 use super::secret_link::is_linked;
 use super::task::{Names, require_own};
 use crate::vault::Fetched;
-use crate::{Control, Cx, audit_state};
+use crate::{Control, Cx, Stateless, audit_state};
 
 /// Random bytes of a value that is made here.
 const GENERATED: std::ops::RangeInclusive<u32> = 16..=1024;
@@ -333,8 +333,13 @@ impl Control {
                 (version, value, json!({ "version": version, "link": link }))
             }
         };
-        let audit =
-            self.audit(cx, "secret.read", &secret_object(&secret), Some(project.id), detail);
+        let audit = self.audit(
+            cx,
+            Stateless::SecretRead,
+            &secret_object(&secret),
+            Some(project.id),
+            detail,
+        );
         let (audit, pass) = (&audit, &pass);
         self.store
             .tx("secret_read", |tx| {
@@ -472,7 +477,7 @@ impl Control {
             let event =
                 self.event(EventKind::SecretUnopened, project, &object, actor, message.clone());
             let detail = json!({ "version": version });
-            let audit = self.audit_system("secret.unopened", &object, project, detail);
+            let audit = self.audit_system(Stateless::SecretUnopened, &object, project, detail);
             let (event, audit) = (&event, &audit);
             self.store
                 .tx("secret_unopened", |tx| {

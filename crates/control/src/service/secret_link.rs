@@ -17,7 +17,7 @@ use super::quota::room_for_secret;
 use super::secret::{SecretDetail, secret_object};
 use super::task::{Names, require_own};
 use crate::vault::{Fetched, VaultDetail};
-use crate::{Control, Cx};
+use crate::{Control, Cx, audit_state};
 
 impl Control {
     /// The vaults that the project may use, by name.
@@ -47,6 +47,7 @@ impl Control {
             .tx("secret_link", |tx| {
                 Box::pin(async move {
                     let now = self.now();
+                    let mut before = None;
                     let mut secret = match tx.secret_find(project.id, reference).await? {
                         Some(secret) => {
                             let owner = Names::default().principal(tx, secret.created_by).await?;
@@ -58,6 +59,7 @@ impl Control {
                             if secret.link.as_ref() == Some(link) {
                                 return Ok((secret, false));
                             }
+                            before = Some(audit_state::secret(&secret));
                             secret
                         }
                         None => {
@@ -78,7 +80,9 @@ impl Control {
                     let event =
                         self.event(EventKind::SecretLinked, of, &object, cx.actor(), message);
                     let detail = json!({ "link": link });
-                    let audit = self.audit(cx, "secret.link", &object, of, detail);
+                    let audit = self
+                        .audit(cx, "secret.link", &object, of, detail)
+                        .with_states(before.as_ref(), Some(&audit_state::secret(&secret)));
                     tx.journal_append(&[event], &[audit]).await?;
                     Ok::<_, Error>((secret, true))
                 })

@@ -6,15 +6,15 @@
 //! that a secret that somebody saw before is worth nothing after.
 
 use hostler_model::{
-    Credential, Error, EventKind, ObjectKind, ObjectRef, Principal, PrincipalId, Timestamp,
-    TokenId, WebSession, WebSessionId,
+    Credential, Error, EventKind, Limit, ObjectKind, ObjectRef, Principal, PrincipalId, Timestamp,
+    Token, TokenId, WebSession, WebSessionId,
 };
 use hostler_store::Tx;
 use hostler_trust::{SecretString, SecretToken, TokenKind};
 use serde_json::json;
 
 use super::access::require_not_above;
-use crate::{Control, Cx};
+use crate::{Control, Cx, audit_state};
 
 /// What tokens made by `hostler login` are called.
 pub(super) const LOGIN_TOKEN: &str = "login";
@@ -71,13 +71,14 @@ impl Control {
                 Box::pin(async move {
                     require_not_above(tx, &cx.caller, principal).await?;
                     let session = tx.web_session_get(id).await?;
-                    if session.is_none_or(|s| s.principal_id != principal.id) {
-                        return Err(Error::not_found("session", id));
-                    }
+                    let session = session
+                        .filter(|session| session.principal_id == principal.id)
+                        .ok_or_else(|| Error::not_found("session", id))?;
                     tx.web_session_delete(id).await?;
-                    tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
-                        .await?;
-                    Ok(())
+                    let state = audit_state::web_session(&session);
+                    let audit = audit.clone().with_states(Some(&state), None);
+                    tx.journal_append(std::slice::from_ref(event), &[audit]).await?;
+                    Ok::<_, Error>(())
                 })
             })
             .await?;
@@ -116,10 +117,15 @@ impl Control {
             .store
             .tx("sessions_end", |tx| {
                 Box::pin(async move {
-                    let ended = end_sessions(tx, principal.id, but, self.now()).await?;
+                    let now = self.now();
+                    let before = sessions(tx, principal.id, now).await?;
+                    let ended = end_sessions(tx, principal.id, but, now).await?;
+                    let after = sessions(tx, principal.id, now).await?;
                     let detail =
                         json!({ "browsers": ended.browsers, "commandLines": ended.command_lines });
-                    let audit = self.audit(cx, "user.end-sessions", object, None, detail);
+                    let audit = self
+                        .audit(cx, "user.end-sessions", object, None, detail)
+                        .with_states(Some(&before), Some(&after));
                     tx.journal_append(event, &[audit]).await?;
                     Ok::<_, Error>(ended)
                 })
@@ -162,6 +168,26 @@ pub(super) async fn end_sessions(
     };
     ended.command_lines = tx.token_revoke_named(principal, LOGIN_TOKEN, kept, now).await?;
     Ok(ended)
+}
+
+/// What somebody is logged in with, for the record.
+async fn sessions(
+    tx: &mut Tx<'_>,
+    principal: PrincipalId,
+    now: Timestamp,
+) -> Result<serde_json::Value, Error> {
+    let browsers = tx.web_session_list(principal).await?;
+    let browsers: Vec<_> = browsers.iter().map(|session| session.id).collect();
+    let (mut command_lines, mut after) = (Vec::new(), None);
+    loop {
+        let page = tx.token_list(Some(principal), after.as_deref(), Limit::LARGEST).await?;
+        let is_meant = |token: &&Token| token.name.as_str() == LOGIN_TOKEN && token.is_live(now);
+        command_lines.extend(page.items.iter().filter(is_meant).map(|token| token.id));
+        after = page.next;
+        if after.is_none() {
+            return Ok(json!({ "browsers": browsers, "commandLines": command_lines }));
+        }
+    }
 }
 
 /// Lets the session that `credential` is go on under a new secret, where it is a browser's.

@@ -163,6 +163,7 @@ impl Control {
                     follow.nodes.extend(further.nodes);
                     follow.changed = further.changed;
                     follow.is_ready = further.is_ready;
+                    follow.is_end = further.is_end;
                     Ok::<_, Error>(follow)
                 })
             })

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use hostler_model::{
     ArrayId, ArrayRange, Code, Desired, Diagnostic, Error, EventKind, Generation, Mode, Name,
-    ObjectKind, ObjectRef, Project, TaskArray, TaskSeat, TaskState, Timestamp, Workload,
-    WorkloadId, WorkloadSpec,
+    NewAuditEntry, ObjectKind, ObjectRef, Project, TaskArray, TaskSeat, TaskState, Timestamp,
+    Workload, WorkloadId, WorkloadSpec,
 };
 use hostler_store::{ArrayStanding, Tx};
 use serde_json::json;
@@ -35,6 +35,9 @@ impl Control {
         new: Vec<NewTask>,
     ) -> Result<Vec<TaskDetail>, Error> {
         look(&new)?;
+        if new.is_empty() {
+            return Err(Error::invalid(vec![Diagnostic::new("/tasks", "no task is given")]));
+        }
         let now = self.now();
         let mut workloads: Vec<Workload> =
             new.into_iter().map(|task| self.workload(cx, project, task, now)).collect();
@@ -45,7 +48,7 @@ impl Control {
                 self.event(kind, Some(project.id), &object(workload), cx.actor(), "submitted")
             })
             .collect();
-        let mut audit = vec![self.submit_audit(cx, project, &workloads)?];
+        let mut audit = Vec::new();
         let held = Held { tasks: workloads.iter().map(|w| w.id).collect(), array_id: None };
         let hold = self.approval_hold(cx, &tasks_deed(project, &workloads), held).await?;
         let (pass, approval) = match hold {
@@ -89,7 +92,10 @@ impl Control {
                         tx.approval_insert(approval).await?;
                     }
                     self.approval_use(tx, cx, pass).await?;
-                    tx.journal_append(events, audit).await?;
+                    let mut entries: Vec<_> =
+                        self.submit_audit(cx, project, &made).into_iter().collect();
+                    entries.extend_from_slice(audit);
+                    tx.journal_append(events, &entries).await?;
                     Ok::<_, Error>(Submitted::Now(made))
                 })
             })
@@ -220,24 +226,19 @@ impl Control {
         standing.ok_or_else(used_key)
     }
 
-    fn submit_audit(
-        &self,
-        cx: &Cx,
-        project: &Project,
-        made: &[Workload],
-    ) -> Result<hostler_model::NewAuditEntry, Error> {
-        let first = made
-            .first()
-            .ok_or_else(|| Error::invalid(vec![Diagnostic::new("/tasks", "no task is given")]))?;
-        let (action, detail) = match made {
-            [one] => ("task.create", json!({ "command": one.spec.command })),
-            many => ("task.create-batch", json!({ "tasks": many.len() })),
+    fn submit_audit(&self, cx: &Cx, project: &Project, made: &[Workload]) -> Option<NewAuditEntry> {
+        let (action, detail, state) = match made {
+            [one] => {
+                let detail = json!({ "command": one.spec.command });
+                ("task.create", detail, audit_state::task(one))
+            }
+            many => {
+                let detail = json!({ "tasks": many.len() });
+                ("task.create-batch", detail, audit_state::tasks(many))
+            }
         };
-        let audit = self.audit(cx, action, &object(first), Some(project.id), detail);
-        Ok(match made {
-            [one] => audit.with_states(None, Some(&audit_state::task(one))),
-            _ => audit,
-        })
+        let audit = self.audit(cx, action, &object(made.first()?), Some(project.id), detail);
+        Some(audit.with_states(None, Some(&state)))
     }
 
     async fn submitted_before(&self, ids: &str) -> Result<Vec<Workload>, Error> {
@@ -399,7 +400,11 @@ fn cycle(new: &[NewTask]) -> Option<Diagnostic> {
     }
 }
 
-async fn check_quota(tx: &mut Tx<'_>, project: &Project, more: u64) -> Result<(), Error> {
+pub(crate) async fn check_quota(
+    tx: &mut Tx<'_>,
+    project: &Project,
+    more: u64,
+) -> Result<(), Error> {
     // Read here again: it may have changed since the request came in.
     let quota = tx.project_get(project.id).await?.and_then(|project| project.quota.tasks);
     let Some(quota) = quota else { return Ok(()) };
@@ -432,7 +437,7 @@ fn not_for_tasks(spec: &WorkloadSpec, at: &str) -> Vec<Diagnostic> {
 }
 
 /// A name made of the program and some random bits: `sleep-7k2f9ab3`.
-fn made_name(command: &[String], random: u128) -> Name {
+pub(crate) fn made_name(command: &[String], random: u128) -> Name {
     const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let program = command.first().map(String::as_str).unwrap_or_default();
     let program = program.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();

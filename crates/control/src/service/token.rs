@@ -15,7 +15,7 @@ use crate::{Control, Cx, NewToken, TokenDetail, audit_state};
 
 const TTL_DEFAULT: Duration = Duration::from_secs(90 * 86_400);
 const TTL_MAX: Span = Span::from_secs(3653 * 86_400);
-const LIST_MAX: usize = 100;
+const LIST_MAX: usize = 200;
 
 impl Control {
     pub async fn token_list(

@@ -9,7 +9,8 @@ use super::task::require_own;
 use super::workload::object;
 use super::workload_caller::require_as_much;
 use crate::{
-    Control, Cx, ExecAsk, NodeAsk, OutputQuery, OutputReceiver, PlacementDetail, WorkloadDetail,
+    Control, Cx, ExecAsk, NodeAsk, OutputQuery, OutputReceiver, PlacementDetail, Stateless,
+    WorkloadDetail,
 };
 
 /// A command to run beside a workload.
@@ -88,7 +89,7 @@ impl Control {
         let object = object(service);
         let audit = self.audit(
             cx,
-            "workload.exec",
+            Stateless::WorkloadExec,
             &object,
             Some(project.id),
             json!({ "command": new.argv, "node": chosen.node }),

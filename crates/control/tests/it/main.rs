@@ -5,11 +5,14 @@
 mod approvals;
 mod audit;
 mod audit_sinks;
+mod audit_states;
 mod authority;
 mod blobs;
+mod executions;
 mod gpus;
 mod identity;
 mod metered;
+mod modules;
 mod node_images;
 mod oidc;
 mod people;

@@ -22,6 +22,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use hostler_model::Span;
 use hostler_model::workflow::{ExecutionOutcome, OnFailure, SkipReason, StepEnd, Workflow};
 
+pub use hostler_model::workflow::Standing;
+
 pub use wait::delay;
 
 /// What to do.
@@ -41,33 +43,6 @@ pub enum Action {
     Finish { outcome: ExecutionOutcome },
 }
 
-/// How a step stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// Its turn has not come.
-    Waiting,
-    Running {
-        attempt: u32,
-        since: Span,
-    },
-    /// It is tried again at this time.
-    Resting {
-        attempt: u32,
-        until: Span,
-    },
-    Ended(StepEnd),
-    Skipped(SkipReason),
-}
-
-impl Standing {
-    pub const fn is_over(self) -> bool {
-        matches!(self, Standing::Ended(_) | Standing::Skipped(_))
-    }
-    const fn is_failure(self) -> bool {
-        matches!(self, Standing::Ended(end) if end.is_failure())
-    }
-}
-
 /// How an execution is carried out, besides what its workflow says.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -77,6 +52,8 @@ pub struct Options {
     pub at_once: Option<u32>,
     /// Makes the jitter of this execution different from that of others.
     pub seed: u64,
+    /// Somebody wanted it to end before it was taken up.
+    pub is_cancelled: bool,
 }
 
 /// One execution.
@@ -103,20 +80,26 @@ pub struct Course {
     succeeded: Vec<usize>,
     ending: Option<ExecutionOutcome>,
     undoing: Option<Vec<usize>>,
+    /// Steps that were undone before.
+    undone: BTreeSet<usize>,
+    /// Whoever performs it was asked to undo one, and has not said that it is done.
+    is_undoing: bool,
     outcome: Option<ExecutionOutcome>,
 }
 
 impl Course {
     /// A new execution, and what to do first.
     pub fn begin(workflow: Workflow, options: Options) -> (Course, Vec<Action>) {
-        Course::resume(workflow, options, &BTreeMap::new(), Span::default())
+        Course::resume(workflow, options, &[], &BTreeSet::new(), Span::default())
     }
 
-    /// An execution of which these steps are over already.
+    /// An execution that began before. Steps are given as they stand, those that are over in the order in which they
+    /// ended; of others nothing is known and nothing was done.
     pub fn resume(
         workflow: Workflow,
         options: Options,
-        over: &BTreeMap<usize, Standing>,
+        known: &[(usize, Standing)],
+        undone: &BTreeSet<usize>,
         now: Span,
     ) -> (Course, Vec<Action>) {
         let count = workflow.steps.len();
@@ -152,6 +135,8 @@ impl Course {
             succeeded: Vec::new(),
             ending: None,
             undoing: None,
+            undone: BTreeSet::new(),
+            is_undoing: false,
             outcome: None,
             workflow,
             options,
@@ -162,20 +147,47 @@ impl Course {
         }
         let selected = course.selected();
         course.ready = (0..count).filter(|&i| course.open[i] == 0).collect();
-        for i in 0..count {
-            match over.get(&i) {
-                Some(standing) => course.settle(i, *standing, &mut actions),
-                None if !selected.contains(&i) => {
-                    course.skip(i, SkipReason::NotSelected, &mut actions);
-                }
-                None => {}
-            }
+        for (step, standing) in known {
+            course.recall(*step, *standing);
         }
-        actions.retain(
-            |action| !matches!(action, Action::Skip { step, .. } if over.contains_key(step)),
-        );
+        for (step, standing) in known.iter().filter(|(_, standing)| standing.is_over()) {
+            course.settle(*step, *standing, &mut actions);
+        }
+        for step in (0..count).filter(|step| !selected.contains(step)) {
+            course.skip(step, SkipReason::NotSelected, &mut actions);
+        }
+        let is_known = |step: &usize| known.iter().any(|(i, at)| i == step && at.is_over());
+        actions.retain(|action| !matches!(action, Action::Skip { step, .. } if is_known(step)));
+        course.undone = undone.clone();
+        let is_late = course.workflow.config.timeout.is_some_and(|timeout| timeout <= now);
+        if course.options.is_cancelled {
+            course.end_all(ExecutionOutcome::Cancelled, StepEnd::Cancelled, &mut actions);
+        } else if is_late && (course.left > 0 || course.was_stopped()) {
+            course.end_all(ExecutionOutcome::TimedOut, StepEnd::Cancelled, &mut actions);
+        }
         course.go_on(now, &mut actions);
         (course, actions)
+    }
+
+    /// A step is under way, or rests.
+    fn recall(&mut self, step: usize, standing: Standing) {
+        let definition = &self.workflow.steps[step];
+        match standing {
+            Standing::Running { since, .. } => {
+                if !definition.background {
+                    self.running += 1;
+                }
+                if let Some(timeout) = definition.timeout {
+                    self.due.insert((Span::from_millis(since.millis() + timeout.millis()), step));
+                }
+            }
+            Standing::Resting { until, .. } => {
+                self.due.insert((until, step));
+            }
+            Standing::Waiting | Standing::Ended(_) | Standing::Skipped(_) => return,
+        }
+        self.ready.remove(&step);
+        self.standing[step] = standing;
     }
 
     /// What is asked for, with all that it depends on.
@@ -232,6 +244,7 @@ impl Course {
         if let Some(left) = &mut self.undoing {
             left.retain(|other| *other != step);
         }
+        self.is_undoing = false;
         self.go_on(now, &mut actions);
         actions
     }
@@ -389,6 +402,11 @@ impl Course {
         actions.push(Action::Start { step, attempt });
     }
 
+    /// Whether a step was made to end.
+    fn was_stopped(&self) -> bool {
+        self.standing.contains(&Standing::Ended(StepEnd::Cancelled))
+    }
+
     fn finish(&mut self, actions: &mut Vec<Action>) {
         let has_failed = self
             .standing
@@ -398,18 +416,23 @@ impl Course {
         let outcome = match self.ending {
             Some(outcome) => outcome,
             None if has_failed => ExecutionOutcome::Failed,
+            None if self.was_stopped() => ExecutionOutcome::Cancelled,
             None => ExecutionOutcome::Succeeded,
         };
         if outcome != ExecutionOutcome::Succeeded
             && self.workflow.config.on_failure == OnFailure::Compensate
         {
-            let steps = &self.workflow.steps;
+            let (steps, undone) = (&self.workflow.steps, &self.undone);
             let left = self.undoing.get_or_insert_with(|| {
-                let can = |step: &&usize| steps[**step].compensation.is_some();
+                let can =
+                    |step: &&usize| steps[**step].compensation.is_some() && !undone.contains(*step);
                 self.succeeded.iter().rev().filter(can).copied().collect()
             });
             if let Some(&step) = left.first() {
-                actions.push(Action::Undo { step });
+                if !self.is_undoing {
+                    self.is_undoing = true;
+                    actions.push(Action::Undo { step });
+                }
                 return;
             }
         }

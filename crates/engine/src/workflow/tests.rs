@@ -254,16 +254,93 @@ fn only_what_is_asked_for_runs_with_what_it_needs() {
 #[test]
 fn what_is_over_is_not_done_again() {
     let graph = workflow(vec![step("a", &[]), step("b", &["a"]), step("c", &["a"])]);
-    let over = BTreeMap::from([
-        (0, Standing::Ended(StepEnd::Succeeded)),
-        (1, Standing::Ended(StepEnd::Uncertain)),
-    ]);
-    let (mut course, actions) = Course::resume(graph, Options::default(), &over, ms(5));
+    let over = [(0, Standing::Ended(StepEnd::Succeeded)), (1, Standing::Ended(StepEnd::Uncertain))];
+    let (mut course, actions) =
+        Course::resume(graph, Options::default(), &over, &BTreeSet::new(), ms(5));
     assert_eq!(actions, [Action::Start { step: 2, attempt: 1 }]);
     assert_eq!(
         course.ended(2, StepEnd::Succeeded, ms(6)),
         [Action::Finish { outcome: ExecutionOutcome::Failed }]
     );
+}
+
+#[test]
+fn what_is_under_way_or_rests_goes_on() {
+    let mut graph = workflow(vec![step("a", &[]), step("b", &[]), step("c", &["a", "b"])]);
+    graph.steps[0].retry.retries = 3;
+    graph.steps[1].retry.retries = 3;
+    let known = [
+        (0, Standing::Running { attempt: 2, since: ms(10) }),
+        (1, Standing::Resting { attempt: 3, until: ms(50) }),
+    ];
+    let (mut course, actions) =
+        Course::resume(graph, Options::default(), &known, &BTreeSet::new(), ms(20));
+    assert_eq!(actions, []);
+    assert_eq!(course.next_due(), Some(ms(50)));
+    assert_eq!(course.tick(ms(50)), [Action::Start { step: 1, attempt: 3 }]);
+    course.ended(0, StepEnd::Succeeded, ms(51));
+    let last = course.ended(1, StepEnd::Succeeded, ms(52));
+    assert_eq!(last, [Action::Start { step: 2, attempt: 1 }]);
+}
+
+/// Whoever takes an execution up while it is being ended knows why it ends.
+#[test]
+fn why_it_was_stopped_is_known_afterwards() {
+    let mut graph = workflow(vec![step("a", &[]), step("b", &["a"])]);
+    graph.config.timeout = Some(ms(100));
+    let begun = [(0, Standing::Running { attempt: 1, since: ms(0) })];
+    let stop = Action::Stop { step: 0, end: StepEnd::Cancelled };
+    let skip = Action::Skip { step: 1, reason: SkipReason::Ended };
+    for (at, is_cancelled, outcome) in
+        [(50, true, ExecutionOutcome::Cancelled), (150, false, ExecutionOutcome::TimedOut)]
+    {
+        let options = Options { is_cancelled, ..Options::default() };
+        let (mut course, actions) =
+            Course::resume(graph.clone(), options.clone(), &begun, &BTreeSet::new(), ms(at));
+        assert_eq!(actions, [stop.clone(), skip.clone()]);
+        let last = course.ended(0, StepEnd::Cancelled, ms(at + 1));
+        assert_eq!(last, [Action::Finish { outcome }]);
+        let over: Vec<_> = (0..2).map(|i| (i, course.standing(i))).collect();
+        let (_, actions) =
+            Course::resume(graph.clone(), options, &over, &BTreeSet::new(), ms(at + 2));
+        assert_eq!(actions, [Action::Finish { outcome }]);
+    }
+    let alone = [(0, Standing::Ended(StepEnd::Cancelled))];
+    let (_, actions) =
+        Course::resume(graph.clone(), Options::default(), &alone, &BTreeSet::new(), ms(9));
+    let finish = Action::Finish { outcome: ExecutionOutcome::Cancelled };
+    assert_eq!(actions.last(), Some(&finish), "somebody killed the one step");
+    let done = [0, 1].map(|i| (i, Standing::Ended(StepEnd::Succeeded)));
+    let (_, actions) = Course::resume(graph, Options::default(), &done, &BTreeSet::new(), ms(200));
+    let finish = Action::Finish { outcome: ExecutionOutcome::Succeeded };
+    assert_eq!(actions, [finish], "what is done is not late because nobody looked");
+}
+
+#[test]
+fn what_was_undone_is_not_undone_again() {
+    let mut graph = workflow(vec![step("a", &[]), step("b", &[]), step("c", &["a", "b"])]);
+    graph.config.on_failure = OnFailure::Compensate;
+    for step in &mut graph.steps {
+        step.compensation = Some(Compensation::Function);
+    }
+    // The order in which they ended, not that of the definition.
+    let known = [
+        (1, Standing::Ended(StepEnd::Succeeded)),
+        (0, Standing::Ended(StepEnd::Succeeded)),
+        (2, Standing::Ended(StepEnd::Failed)),
+    ];
+    let resume = |undone: &[usize]| {
+        let undone = undone.iter().copied().collect();
+        Course::resume(graph.clone(), Options::default(), &known, &undone, ms(9))
+    };
+    let (mut course, actions) = resume(&[]);
+    assert_eq!(actions, [Action::Undo { step: 0 }]);
+    assert_eq!(course.tick(ms(10)), [], "it is asked for once");
+    assert_eq!(course.undone(0, ms(11)), [Action::Undo { step: 1 }]);
+    let (mut course, actions) = resume(&[0]);
+    assert_eq!(actions, [Action::Undo { step: 1 }]);
+    let last = course.undone(1, ms(12));
+    assert_eq!(last, [Action::Finish { outcome: ExecutionOutcome::Failed }]);
 }
 
 #[test]
@@ -274,8 +351,9 @@ fn nothing_to_do_is_done() {
 }
 
 proptest! {
-    /// Whatever the graph and however steps end: it ends, nothing begins before what it depends on succeeded, no more
-    /// than allowed run at once, and every step is over exactly once.
+    /// Whatever the graph, however steps end and however often whoever performs it is replaced by another: it ends,
+    /// nothing begins before what it depends on succeeded, nothing is begun twice, no more than allowed run at once, and
+    /// every step is over exactly once.
     #[test]
     fn every_execution_ends_in_order(
         edges in prop::collection::vec(prop::collection::vec(any::<prop::sample::Index>(), 0..4), 1..24),
@@ -283,6 +361,7 @@ proptest! {
         places in prop::option::of(1..5_u32),
         fail_fast in any::<bool>(),
         retries in 0..3_u32,
+        restarts in prop::collection::vec(prop::bool::weighted(0.3), 24),
     ) {
         let steps = edges.iter().enumerate().map(|(i, on)| {
             let mut made = step(&format!("s{i}"), &[]);
@@ -297,7 +376,7 @@ proptest! {
         let mut graph = workflow(steps);
         graph.config.max_parallel = places;
         graph.config.fail_fast = fail_fast;
-        let (mut course, actions) = Course::begin(graph, Options::default());
+        let (mut course, actions) = Course::begin(graph.clone(), Options::default());
         let mut running: Vec<usize> = Vec::new();
         let mut over = vec![0; course.standing.len()];
         let mut queue = actions;
@@ -312,6 +391,7 @@ proptest! {
                             let i = course.workflow().position(name).unwrap();
                             prop_assert!(matches!(course.standing(i), Standing::Ended(StepEnd::Succeeded | StepEnd::Skipped)));
                         }
+                        prop_assert!(!running.contains(&step), "begun twice");
                         running.push(step);
                     }
                     Action::Stop { step, end } => {
@@ -337,6 +417,15 @@ proptest! {
             }
             turn += 1;
             prop_assert!(turn < 2000, "it goes on for ever");
+            if restarts[turn % restarts.len()] {
+                let known: Vec<(usize, Standing)> =
+                    (0..over.len()).map(|i| (i, course.standing(i))).collect();
+                let (next, again) =
+                    Course::resume(graph.clone(), Options::default(), &known, &BTreeSet::new(), ms(now));
+                let is_new = again.iter().any(|action| !matches!(action, Action::Stop { .. }));
+                prop_assert!(!is_new, "{again:?}");
+                course = next;
+            }
             if let Some(step) = running.pop() {
                 let how = [StepEnd::Succeeded, StepEnd::Succeeded, StepEnd::Failed, StepEnd::Skipped, StepEnd::TimedOut, StepEnd::Succeeded]
                     [usize::from(ends[turn % ends.len()])];

@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "the whole crate is tests")]
 
 mod executions;
+mod programs;
 mod resume;
 mod world;

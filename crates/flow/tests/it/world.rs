@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use hostler_flow::{FlowError, Journal, Observer, Past, Report, Setup, Told, run};
@@ -64,7 +64,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let setup = Setup {
             workdir: folder.path().to_owned(),
-            services: folder.path().join(".services"),
+            services: Some(folder.path().join(".services")),
             environment: BTreeMap::from([(
                 "PATH".into(),
                 std::env::var("PATH").unwrap_or_default(),
@@ -77,6 +77,11 @@ impl World {
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+    /// Where its journal is. What runs carries its name, so it is nobody else's.
+    pub fn execution(&self) -> PathBuf {
+        let own = self.folder.path().file_name().unwrap_or_default();
+        self.folder.path().join("executions").join(own)
     }
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap_or_default()
@@ -98,19 +103,19 @@ impl World {
         text: &str,
         stop: impl Future<Output = ()>,
     ) -> Result<Report, FlowError> {
-        let journal = Journal::create(&self.path(".execution")).ok();
+        let journal = Journal::create(&self.execution()).ok();
         self.carry_out(self.performer(text), journal.map(|journal| (journal, None)), stop)
     }
 
     /// Goes on with what is in the journal.
     pub fn resume(&self) -> Result<Report, FlowError> {
-        let (journal, past) = Journal::open(&self.path(".execution"))?;
+        let (journal, past) = Journal::open(&self.execution())?;
         let performer = self.performer(&past.bundle.text.clone());
         self.carry_out(performer, Some((journal, Some(past))), std::future::pending())
     }
 
     pub fn past(&self) -> Past {
-        Past::of(Path::new(&self.path(".execution"))).unwrap()
+        Past::of(&self.execution()).unwrap()
     }
 
     fn carry_out(

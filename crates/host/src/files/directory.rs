@@ -3,23 +3,19 @@
 //! Removing takes what is inside with it only where `recursive` is said, never follows links on the way,
 //! and never takes what a machine cannot be without.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::manner_changes;
 use crate::accounts::manner_of;
 use crate::error::io_at;
+use crate::keep::kept_because;
 use crate::outcome::Change;
 use crate::place::{Place, resolve};
 use crate::plan::{Plan, Primitive, blocking};
 use crate::values::Mode;
 use crate::{Host, HostError};
-
-const INDISPENSABLE: &[&str] = &[
-    "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "opt", "proc", "root", "run",
-    "sbin", "srv", "sys", "tmp", "usr", "var",
-];
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -88,9 +84,8 @@ impl Primitive for Directory {
     async fn absent(&self, host: &Host) -> Result<Plan, HostError> {
         let path = host.path(&self.path)?;
         let name = self.path.display().to_string();
-        if is_indispensable(&self.path) {
-            let problem = "a machine cannot be without it; name a directory inside it";
-            return Err(HostError::invalid("the directory", name, problem));
+        if let Some(why) = kept_because(&self.path, &[]) {
+            return Err(HostError::invalid("the directory", name, why));
         }
         let is_recursive = self.recursive;
         blocking(move || plan_removal(path, &name, is_recursive)).await
@@ -117,38 +112,4 @@ fn plan_removal(path: PathBuf, name: &str, is_recursive: bool) -> Result<Plan, H
         true => std::fs::remove_dir_all(&path).map_err(io_at("removed", &path)),
         false => place.remove_directory(),
     }))
-}
-
-fn is_indispensable(path: &Path) -> bool {
-    if path.components().any(|part| part == Component::ParentDir) {
-        return true;
-    }
-    let parts: Vec<&str> = path
-        .components()
-        .filter_map(|part| match part {
-            Component::Normal(name) => name.to_str(),
-            _ => None,
-        })
-        .collect();
-    match parts.as_slice() {
-        [] => true,
-        [one] => INDISPENSABLE.contains(one),
-        ["usr", second] => INDISPENSABLE.contains(second),
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_machine_needs_is_not_removed() {
-        for path in ["/", "/etc", "/usr/", "//var", "/./etc", "/usr/lib", "/opt/../etc", "/tmp"] {
-            assert!(is_indispensable(Path::new(path)), "{path}");
-        }
-        for path in ["/etc/nginx", "/srv/app", "/data", "/usr/share/x", "/usr/local"] {
-            assert!(!is_indispensable(Path::new(path)), "{path}");
-        }
-    }
 }

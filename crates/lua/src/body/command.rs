@@ -5,7 +5,7 @@ use std::rc::Rc;
 use hostler_model::workflow::{Act, Step, StepEnd, StepResult};
 use serde_json::json;
 
-use crate::modules::{Acting, Ended, Order};
+use crate::modules::{Acting, Ended, Order, SHELL};
 
 /// Runs the command of a step, and says how it ended. What it prints is said as it comes.
 pub async fn carry_out(step: &Step, on: &Rc<Acting>) -> StepResult {
@@ -32,10 +32,14 @@ pub(super) async fn quiet(step: &Step, text: &str, on: &Rc<Acting>) -> std::io::
 }
 
 fn shell(step: &Step) -> &str {
-    step.shell.as_deref().unwrap_or("/bin/sh")
+    step.shell.as_deref().unwrap_or(SHELL)
 }
 
 async fn ended(mut order: Order, on: &Rc<Acting>) -> StepResult {
+    if on.check {
+        on.say(&format!("would run: {}", order.line()));
+        return StepResult::new(StepEnd::Succeeded, "");
+    }
     order.prepare(on);
     order.echo = Some(Rc::clone(&on.sink));
     match order.run().await {
@@ -46,11 +50,17 @@ async fn ended(mut order: Order, on: &Rc<Acting>) -> StepResult {
                 "stderr": String::from_utf8_lossy(&ended.stderr),
                 "exit_code": ended.code(),
             });
+            let lost = match ended.lost {
+                0 => None,
+                lost => Some(format!("{lost} bytes of what it printed were not kept")),
+            };
             if ended.is_success() {
-                StepResult { output, ..StepResult::new(StepEnd::Succeeded, "") }
+                let message = lost.unwrap_or_default();
+                StepResult { output, ..StepResult::new(StepEnd::Succeeded, message) }
             } else {
-                let message = format!("exit code {}", ended.code());
-                StepResult { output, ..StepResult::new(StepEnd::Failed, message) }
+                let code = format!("exit code {}", ended.code());
+                let message = [Some(code), lost].into_iter().flatten().collect::<Vec<_>>();
+                StepResult { output, ..StepResult::new(StepEnd::Failed, message.join("; ")) }
             }
         }
     }

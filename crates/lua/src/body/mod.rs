@@ -35,6 +35,8 @@ use crate::stage::Stage;
 use crate::value::{from_json, to_json};
 
 pub use command::carry_out;
+pub(crate) use outcome::of_return;
+pub(crate) use this::arguments;
 pub use thread::{Detached, Stop, services};
 
 /// What a step is given besides its definition.
@@ -74,6 +76,11 @@ impl Performer {
     /// What computes longer is interrupted.
     pub fn until(&self, at: Option<Instant>) {
         self.live.deadline.set(at);
+    }
+
+    /// Drops what nobody waits for any more. What was interrupted while it waited holds the interpreter that holds it.
+    pub(crate) fn let_go(&self) {
+        let _it_is_over_anyway = self.live.lua.gc_collect();
     }
 
     pub fn definition(&self) -> &Definition {
@@ -166,7 +173,8 @@ impl Performer {
 
     /// An error of a body, for people.
     fn told(&self, error: &mlua::Error) -> String {
-        let mistake = from_error(error, &self.live.definition.bundle.name);
+        let mut mistake = from_error(error, &self.live.definition.bundle.name);
+        mistake.detail = crate::vm::raised(&self.live.lua, mistake.detail);
         if mistake.place.is_unknown() {
             mistake.detail
         } else {
@@ -193,8 +201,8 @@ impl Call<'_> {
     async fn carry_out(&self) -> StepResult {
         match self.conditions().await {
             Ok(None) => {}
-            Ok(Some(result)) => return result,
-            Err(message) => return StepResult::new(StepEnd::Failed, message),
+            Ok(Some(result)) => return self.told_of(result).await,
+            Err(message) => return self.told_of(StepResult::new(StepEnd::Failed, message)).await,
         }
         let mut result = self.act().await;
         if result.end == StepEnd::Succeeded
@@ -218,9 +226,15 @@ impl Call<'_> {
                 }
             }
         }
+        self.told_of(result).await
+    }
+
+    /// Tells the step how it ended.
+    async fn told_of(&self, result: StepResult) -> StepResult {
         let handler = match result.end {
             StepEnd::Succeeded => Handler::Success,
             StepEnd::Failed => Handler::Failure,
+            StepEnd::Skipped => Handler::Skip,
             _ => return result,
         };
         if let Err(message) = self.handle(handler, &result).await {
@@ -336,7 +350,10 @@ impl Call<'_> {
             Err(error) => return StepResult::new(StepEnd::Failed, self.performer.told(&error)),
         };
         match main.call_async::<MultiValue>(()).await {
-            Ok(_) => StepResult::new(StepEnd::Succeeded, ""),
+            Ok(_) => match crate::modules::verdict() {
+                None => StepResult::new(StepEnd::Succeeded, ""),
+                Some(words) => StepResult::new(StepEnd::Failed, words),
+            },
             Err(error) => self.ending(&error),
         }
     }
@@ -353,7 +370,11 @@ impl Call<'_> {
     async fn around(&self, field: &str, output: &Json) -> Result<(), String> {
         let Ok(Value::Function(function)) = self.table.get::<Value>(field) else { return Ok(()) };
         let told = |error: mlua::Error| self.performer.told(&error);
-        let values = self.arguments(output, "").map_err(told)?;
+        let mut values = self.arguments(output, "").map_err(told)?;
+        if !output.is_null() {
+            values.truncate(2);
+            values.push_back(from_json(&self.performer.live.lua, output).map_err(told)?);
+        }
         let returned: MultiValue = function.call_async(values).await.map_err(told)?;
         let result = outcome::of_return(&returned);
         if result.end == StepEnd::Succeeded {
@@ -363,6 +384,10 @@ impl Call<'_> {
     }
 
     async fn handle(&self, handler: Handler, result: &StepResult) -> Result<bool, String> {
+        // A step has failed when no try is left.
+        if handler == Handler::Failure && self.input.attempt <= self.step.retry.retries {
+            return Ok(false);
+        }
         let field = crate::define::handler_field(handler, false);
         let told = |error: mlua::Error| self.performer.told(&error);
         let Ok(Value::Function(function)) = self.table.get::<Value>(field) else {
@@ -375,9 +400,7 @@ impl Call<'_> {
         } else {
             this::failure(lua, &self.step.name, result).map(Value::Table).map_err(told)?
         };
-        while values.len() > 2 {
-            values.pop_back();
-        }
+        values.truncate(2);
         values.push_back(match third {
             Value::Nil => Value::Table(lua.create_table().map_err(told)?),
             third => third,

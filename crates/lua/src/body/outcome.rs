@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 use crate::value::to_json;
 
-pub(super) fn of_return(returned: &MultiValue) -> StepResult {
+pub(crate) fn of_return(returned: &MultiValue) -> StepResult {
     let mut values = returned.iter();
     let first = values.next();
     let second = values.next();

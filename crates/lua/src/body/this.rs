@@ -9,7 +9,7 @@ use crate::modules::acting;
 use crate::value::from_json;
 
 /// `this`, `params`, `deps`: see this.luau for who answers for whom.
-pub(super) fn arguments(
+pub(crate) fn arguments(
     lua: &Lua,
     workflow: &str,
     step: &Step,
@@ -52,7 +52,7 @@ pub(super) fn arguments(
     ] {
         rust.set(name, lua.create_function(move |_, ()| Ok(what.apply()))?)?;
     }
-    lua.load(include_str!("this.luau")).set_name("=[this]").call(rust)
+    crate::vm::ours(lua, "=[this]", include_str!("this.luau"), rust)
 }
 
 /// What can be done with the directory of a step.
@@ -67,7 +67,10 @@ enum Folder {
 impl Folder {
     fn apply(self) -> bool {
         let path = acting().workdir.clone();
-        let clear = || std::fs::remove_dir_all(&path).is_ok() || !path.exists();
+        let clear = || {
+            let own = crate::modules::is_own(&path);
+            own && (std::fs::remove_dir_all(&path).is_ok() || !path.exists())
+        };
         let make = || std::fs::create_dir_all(&path).is_ok();
         match self {
             Folder::Ensure => make(),

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use super::{Input, Performer};
 use crate::define::Given;
-use crate::modules::services::LocalServices;
+use crate::modules::services::{AbsentServices, LocalServices, Services};
 use crate::modules::{Acting, Sink, Stream};
 use crate::source::Bundle;
 
@@ -32,8 +32,8 @@ pub struct Detached {
     pub environment: BTreeMap<String, String>,
     pub secrets: BTreeMap<String, String>,
     pub check: bool,
-    /// Where state, locks, events and stacks are kept, and the stack that it is about.
-    pub services: PathBuf,
+    /// Where state, locks, events and stacks are kept, if anywhere, and the stack that it is about.
+    pub services: Option<PathBuf>,
     pub stack: Option<String>,
     pub deadline: Option<Instant>,
     /// Called on the thread with every word of the step; it may block.
@@ -51,12 +51,12 @@ impl Sink for Voice {
     }
 }
 
-/// What others see too, kept in a directory of this machine.
-pub fn services(folder: &Path, stack: Option<&str>) -> LocalServices {
-    let services = LocalServices::new(folder);
-    match stack {
-        Some(stack) => services.with_stack(stack),
-        None => services,
+/// What others see too, kept in a directory of this machine, or nowhere.
+pub fn services(folder: Option<&Path>, stack: Option<&str>) -> Rc<dyn Services> {
+    match (folder, stack) {
+        (None, _) => Rc::new(AbsentServices),
+        (Some(folder), None) => Rc::new(LocalServices::new(folder)),
+        (Some(folder), Some(stack)) => Rc::new(LocalServices::new(folder).with_stack(stack)),
     }
 }
 
@@ -95,7 +95,8 @@ impl Detached {
 
     fn carry_out(self, flag: Arc<AtomicBool>, cancelled: oneshot::Receiver<()>) -> StepResult {
         let failed = |message: String| StepResult::new(StepEnd::Failed, message);
-        let performer = match Performer::stoppable((*self.bundle).clone(), &self.given, flag) {
+        let bundle = (*self.bundle).clone();
+        let performer = match Performer::stoppable(bundle, &self.given, Arc::clone(&flag)) {
             Ok(performer) => performer,
             Err(mistakes) => return failed(mistakes.to_string()),
         };
@@ -107,18 +108,30 @@ impl Detached {
             sink: Rc::new(Voice(self.say)),
             check: self.check,
             exported: RefCell::default(),
-            services: Rc::new(services(&self.services, self.stack.as_deref())),
+            services: services(self.services.as_deref(), self.stack.as_deref()),
         });
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => return failed(error.to_string()),
         };
         let work = async {
+            let mut step = Box::pin(performer.step(&self.workflow, &self.step, self.input, on));
             tokio::select! {
-                result = performer.step(&self.workflow, &self.step, self.input, on) => result,
-                _ = cancelled => StepResult::new(StepEnd::Cancelled, "it was stopped"),
+                biased;
+                _ = cancelled => {
+                    // What waits is woken once more to let go of what it holds, and must not be interrupted in that.
+                    flag.store(false, Ordering::Release);
+                    performer.until(None);
+                    drop(step);
+                    StepResult::new(StepEnd::Cancelled, "it was stopped")
+                }
+                result = &mut step => result,
             }
         };
-        tokio::task::LocalSet::new().block_on(&runtime, work)
+        let result = tokio::task::LocalSet::new().block_on(&runtime, work);
+        if !matches!(result.end, StepEnd::Succeeded | StepEnd::Skipped) {
+            performer.let_go();
+        }
+        result
     }
 }

@@ -68,6 +68,15 @@ pub(crate) fn read(
     Ok((found, remark))
 }
 
+/// The same for whoever is not reading a file.
+pub(crate) fn delegation_of(lua: &Lua, fields: &Table) -> Result<Option<Delegation>, String> {
+    match read(lua, fields) {
+        Ok((found, _)) => Ok(found),
+        Err(Unreadable::Lua(error)) => Err(error.to_string()),
+        Err(Unreadable::Mistake(detail)) => Err(detail),
+    }
+}
+
 fn options_of(fields: &Table) -> Result<Option<Table>, Unreadable> {
     Ok(match fields.get::<Value>("delegate_options")? {
         Value::Table(options) => Some(options),

@@ -8,12 +8,13 @@ use hostler_model::workflow::Place;
 use mlua::chunk::ChunkMode;
 use mlua::{Function, Lua, Result, Table, Value, Variadic};
 
+use super::imports::Imports;
 use super::words;
 use super::{Given, Remark};
 use crate::modules;
-use crate::source::{Library, resolve};
 use crate::stage::{self, Scene, Stage, caller};
 use crate::value::{from_json, text};
+use crate::vm;
 
 /// What the builders collected.
 pub(crate) struct Collected {
@@ -39,12 +40,7 @@ pub(crate) fn load(lua: &Lua, name: &str, text: &str) -> Result<Function> {
     lua.load(text).set_name(format!("={name}")).set_mode(ChunkMode::Text).into_function()
 }
 
-pub(crate) fn install(
-    lua: &Lua,
-    main: &str,
-    library: Rc<Library>,
-    given: &Given,
-) -> Result<Collected> {
+pub(crate) fn install(lua: &Lua, imports: Rc<Imports>, given: &Given) -> Result<Collected> {
     let globals = lua.globals();
     let remarks: Rc<RefCell<Vec<Remark>>> = Rc::default();
     let built = builders(lua, &remarks)?;
@@ -56,7 +52,7 @@ pub(crate) fn install(
     globals.set("Values", &values)?;
     globals.set("secrets", secrets(lua)?)?;
     let stack = stack_of(lua)?;
-    imports(lua, main, library)?;
+    imports.install(lua)?;
     clock(lua, given)?;
     loaders(lua)?;
     Ok(Collected {
@@ -107,7 +103,7 @@ fn builders(lua: &Lua, remarks: &Rc<RefCell<Vec<Remark>>>) -> Result<Table> {
         aliases.set(kind, lua.create_table_from(methods.map(|(word, field)| (*word, *field)))?)?;
     }
     rust.set("aliases", aliases)?;
-    lua.load(include_str!("builder.luau")).set_name("=[builder]").call(rust)
+    vm::ours(lua, "=[builder]", include_str!("builder.luau"), rust)
 }
 
 trait IntoLuaValue {
@@ -166,25 +162,37 @@ fn below(values: &Table, defaults: &Table) -> Result<()> {
     })
 }
 
-/// `secrets`: nobody knows them while a file is defined.
+/// `secrets.name` and `secrets.get("name")`: nobody knows them while a file is defined.
 fn secrets(lua: &Lua) -> Result<Table> {
     let secrets = lua.create_table()?;
+    secrets.set(
+        "get",
+        lua.create_function(|lua, (first, second): (Value, Option<Value>)| {
+            let name = second.unwrap_or(first).to_string()?;
+            let value = secret(lua, &name)?;
+            let problem = value.is_nil().then(|| {
+                format!("there is no secret `{name}` here; give it with `--secret {name}`")
+            });
+            Ok((value, problem))
+        })?,
+    )?;
     let meta = lua.create_table()?;
     meta.set(
         "__index",
-        lua.create_function(|lua, (_, name): (Table, Value)| {
-            if Scene::of(lua).stage.get() == Stage::Defining {
-                return Ok(stage::unknown(lua));
-            }
-            let name = name.to_string()?;
-            match modules::acting().secret(&name) {
-                Some(value) => Ok(Value::String(lua.create_string(value)?)),
-                None => Ok(Value::Nil),
-            }
-        })?,
+        lua.create_function(|lua, (_, name): (Table, Value)| secret(lua, &name.to_string()?))?,
     )?;
     secrets.set_metatable(Some(meta))?;
     Ok(secrets)
+}
+
+fn secret(lua: &Lua, name: &str) -> Result<Value> {
+    if Scene::of(lua).stage.get() == Stage::Defining {
+        return Ok(stage::unknown(lua));
+    }
+    match modules::acting().secret(name) {
+        Some(value) => Ok(Value::String(lua.create_string(value)?)),
+        None => Ok(Value::Nil),
+    }
 }
 
 /// `stack("name")`: the stack that the file is about.
@@ -208,68 +216,6 @@ fn stack_of(lua: &Lua) -> Result<Rc<RefCell<Option<String>>>> {
     stack.set_metatable(Some(meta))?;
     globals.set("stack", stack)?;
     Ok(named)
-}
-
-/// `import` and `require`: modules of ours by name, other files by their path from the file that asks.
-fn imports(lua: &Lua, main: &str, library: Rc<Library>) -> Result<()> {
-    let globals = lua.globals();
-    let loaded = lua.create_table()?;
-    let find = {
-        let library = Rc::clone(&library);
-        let main = main.to_owned();
-        move |lua: &Lua, name: &str, endings: &[&str]| -> Result<Option<Value>> {
-            let from = caller(lua).file;
-            let from = if from == main { "" } else { from.as_str() };
-            for ending in endings {
-                let Some(path) = resolve(from, &format!("{name}{ending}")) else { continue };
-                if let Value::Table(done) = loaded.get::<Value>(path.as_str())? {
-                    return Ok(Some(done.get("value")?));
-                }
-                let Some(text) = library.text(&path) else { continue };
-                let value: Value = load(lua, &path, &text)?.call(())?;
-                let done = lua.create_table()?;
-                done.set("value", &value)?;
-                loaded.set(path, done)?;
-                return Ok(Some(value));
-            }
-            Ok(None)
-        }
-    };
-    let find = Rc::new(find);
-    globals.set("import", {
-        let find = Rc::clone(&find);
-        lua.create_function(move |lua, name: String| {
-            match find(lua, &name, &["", ".sloth", ".lua", ".luau"])? {
-                Some(value) => Ok(value),
-                None => Err(mlua::Error::runtime(format!(
-                    "there is no file `{name}` beside this one; paths are relative to the file that imports and stay below the main one"
-                ))),
-            }
-        })?
-    })?;
-    globals.set(
-        "require",
-        lua.create_function(move |lua, name: String| {
-            if let module @ Value::Table(_) = lua.globals().get::<Value>(name.as_str())? {
-                return Ok(module);
-            }
-            let path = name.replace('.', "/");
-            let endings = [".lua", ".luau", ".sloth", "/init.lua", "/init.luau"];
-            if let Some(value) = find(lua, &path, &endings)? {
-                return Ok(value);
-            }
-            if let Some(value) = find(lua, &format!("modules/{path}"), &endings)? {
-                return Ok(value);
-            }
-            if modules::is_known(&name) {
-                return modules::load(lua, &name);
-            }
-            let meant = nearest(&name, modules::names())
-                .map(|meant| format!("did you mean `{meant}`?"))
-                .unwrap_or_else(|| format!("put it beside the workflow as {path}.lua"));
-            Err(mlua::Error::runtime(format!("there is no module `{name}`; {meant}")))
-        })?,
-    )
 }
 
 /// A clock that stands still while a file is defined, so that it is defined the same everywhere.

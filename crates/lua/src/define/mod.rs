@@ -8,6 +8,9 @@
 mod amounts;
 mod delegation;
 mod globals;
+mod ground;
+mod imports;
+mod module;
 mod read;
 mod settings;
 mod words;
@@ -19,16 +22,19 @@ use hostler_model::workflow::{Act, Place, Step, Workflow};
 use mlua::{Lua, Table, Value};
 use serde_json::Value as Json;
 
-use crate::diagnose::{Mistake, Mistakes, from_error};
+use crate::diagnose::{Mistake, Mistakes};
 use crate::limits::Limits;
-use crate::modules;
-use crate::source::{Bundle, Files, Library};
+use crate::modules::Tested;
+use crate::source::{Bundle, Files};
 use crate::stage::Scene;
 use crate::value::to_json;
-use crate::vm::{self, Deadline};
+use crate::vm::Deadline;
+use ground::Ground;
 
 /// The step that is a whole file.
 pub(crate) const SCRIPT: &str = "main";
+/// What a file calls at its top that is a test.
+const TEST: &str = "test.describe";
 /// The step that is a handler of events.
 pub(crate) const ON_EVENT: &str = "on_event";
 
@@ -107,60 +113,34 @@ impl Live {
         files: Box<dyn Files>,
         given: &Given,
     ) -> Result<Live, Mistakes> {
-        let library = Rc::new(Library::new(files));
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let limits = given.limits.unwrap_or(Limits::DEFINITION);
-        let mut scene = None;
-        let mut collected = None;
-        let made = vm::new(limits, |lua| {
-            scene = Some(Scene::install(lua)?);
-            modules::install(lua, text)?;
-            collected = Some(globals::install(lua, name, Rc::clone(&library), given)?);
-            Ok(())
-        });
-        let failed = |error: &mlua::Error| {
-            let mistake = from_error(error, name);
-            let source = if mistake.place.file == name {
-                Some(text.to_owned())
-            } else {
-                library.text(&mistake.place.file)
-            };
-            Mistakes(vec![source.map_or(mistake.clone(), |source| mistake.with_text(&source))])
-        };
-        let (lua, deadline) = made.map_err(|error| failed(&error))?;
-        let scene = scene.expect("it was installed");
-        let collected = collected.expect("it was installed");
-        collected.hand_over();
-        let main = globals::load(&lua, name, text).map_err(|error| failed(&error))?;
-        let mut notes = Notes::default();
-        let ran = main.call::<Value>(());
-        deadline.set(None);
-        let returned = match ran {
+        let ground = Ground::new(name, text, files, given)?;
+        let returned = match ground.run()? {
             Ok(value) => value,
-            Err(error) if is_script(text, &scene) && !is_too_large(&error) => {
+            Err(error) if is_script(&ground.text, &ground.scene) && !is_too_large(&error) => {
                 let _it_will_be_told_when_it_runs = error;
                 Value::Nil
             }
-            Err(error) => return Err(failed(&error)),
+            Err(error) => return Err(ground.failed(&error)),
         };
+        let mut notes = Notes { remarks: ground.missing.clone(), ..Notes::default() };
         let mut live = Live {
             definition: Definition {
                 workflows: Vec::new(),
                 remarks: Vec::new(),
-                bundle: Bundle {
-                    name: name.to_owned(),
-                    text: text.to_owned(),
-                    files: library.used(),
-                },
+                bundle: ground.bundle(),
                 outputs: Json::Null,
             },
-            lua,
-            deadline,
-            scene,
+            lua: ground.lua.clone(),
+            deadline: ground.deadline.clone(),
+            scene: Rc::clone(&ground.scene),
             steps: BTreeMap::new(),
             workflows: BTreeMap::new(),
         };
-        live.collect(&collected, &returned, &mut notes).map_err(|error| failed(&error))?;
+        // What is read is thrown away soon, and it is no more than the file has made: nobody need look for garbage.
+        live.lua.gc_stop();
+        let read = live.collect(&ground.collected, &returned, &mut notes);
+        live.lua.gc_restart();
+        read.map_err(|error| ground.failed(&error))?;
         live.finish(notes, given.strict)
     }
 
@@ -189,6 +169,11 @@ impl Live {
         }
         if found.is_empty() {
             found.push(self.implied(&mut reader, collected, returned)?);
+        }
+        if self.scene.deferred.borrow().contains_key(TEST) {
+            let tested = found.drain(..).map(|(workflow, _, steps)| (workflow, steps)).collect();
+            self.lua.set_app_data(Rc::new(Tested(tested)));
+            found.push(self.whole(None)?);
         }
         let stack: Option<String> = collected.stack.borrow().clone();
         for (mut workflow, raw, steps) in found {
@@ -223,7 +208,6 @@ impl Live {
             });
             return reader.workflow(&raw);
         }
-        let step_raw = self.lua.create_table()?;
         let handler = match self.lua.globals().get::<Value>(ON_EVENT)? {
             Value::Function(handler) => Some(handler),
             _ => match returned {
@@ -234,6 +218,14 @@ impl Live {
                 _ => None,
             },
         };
+        self.whole(handler)
+    }
+
+    /// The workflow whose only step is a handler, or the file from its top to its end.
+    fn whole(&self, handler: Option<mlua::Function>) -> mlua::Result<read::Found> {
+        let name = stem(&self.definition.bundle.name);
+        let (raw, step_raw) = (self.lua.create_table()?, self.lua.create_table()?);
+        raw.set("name", name)?;
         let act = if handler.is_some() { Act::Function } else { Act::Script };
         let step_name = if handler.is_some() { ON_EVENT } else { SCRIPT };
         step_raw.set("name", step_name)?;
@@ -288,13 +280,13 @@ impl Live {
                 notes.remarks.drain(..).map(|remark| Mistake::at(remark.place, remark.detail)),
             );
         }
+        notes.remarks.sort();
+        notes.remarks.dedup();
         if !notes.mistakes.is_empty() {
             notes.mistakes.sort();
             notes.mistakes.dedup();
-            return Err(Mistakes(notes.mistakes));
+            return Err(Mistakes(notes.mistakes, notes.remarks));
         }
-        notes.remarks.sort();
-        notes.remarks.dedup();
         self.definition.remarks = notes.remarks;
         Ok(self)
     }
@@ -302,8 +294,12 @@ impl Live {
 
 /// Whether a file that failed is one that acts instead of defining.
 fn is_script(text: &str, scene: &Scene) -> bool {
-    let defines = ["workflow", "TaskDefinitions", "task("].iter().any(|word| text.contains(word));
-    !defines && !scene.deferred.borrow().is_empty()
+    !defines(text) && !scene.deferred.borrow().is_empty()
+}
+
+/// Whether a text has words that define something.
+fn defines(text: &str) -> bool {
+    ["workflow", "TaskDefinitions", "task("].iter().any(|word| text.contains(word))
 }
 
 fn is_too_large(error: &mlua::Error) -> bool {
@@ -317,5 +313,7 @@ fn stem(name: &str) -> &str {
 }
 
 pub(crate) use amounts::span as span_of;
+pub(crate) use delegation::delegation_of;
 pub(crate) use globals::load;
+pub use module::module;
 pub(crate) use read::handler_field;

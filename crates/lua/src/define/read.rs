@@ -237,10 +237,14 @@ impl Reader<'_> {
     ) -> Result<Table> {
         let fields = self.lua.create_table()?;
         let mut strange = Vec::new();
+        let mut idle = false;
         raw.for_each(|key: Value, value: Value| {
             let Value::String(key) = key else { return Ok(()) };
             let key = text(&key);
-            match words::field(known, &key) {
+            let field = words::field(known, &key);
+            idle |= field
+                .is_some_and(|field| words::WITHOUT_EFFECT.iter().any(|(idle, _)| *idle == field));
+            match field {
                 Some(field) if field == key || fields.get::<Value>(field)?.is_nil() => {
                     fields.set(field, value)?;
                 }
@@ -257,7 +261,7 @@ impl Reader<'_> {
             };
             self.remark(place, format!("a {what} has no `{key}`; {meant}"));
         }
-        for (field, why) in words::WITHOUT_EFFECT {
+        for (field, why) in words::WITHOUT_EFFECT.iter().filter(|_| idle) {
             if !fields.get::<Value>(*field)?.is_nil() {
                 self.remark(place, format!("`{field}` of a {what} has no effect: {why}"));
             }

@@ -12,7 +12,10 @@ mod process;
 mod coordination;
 mod exec;
 mod log;
+mod removal;
+mod secrets;
 mod system;
+mod testing;
 mod tools;
 mod util;
 
@@ -20,7 +23,9 @@ pub use acting::{Acting, Sink, Stream};
 pub(crate) use acting::{acting, tasks, with};
 pub(crate) use coordination::parallel;
 pub use coordination::services;
-pub(crate) use process::{Ended, Order};
+pub(crate) use process::{Ended, Order, SHELL, Started};
+pub(crate) use removal::{empty_own, is_own, removable, remove_tree};
+pub(crate) use testing::{Tested, verdict};
 pub(crate) use util::Exit;
 
 use std::future::Future;
@@ -29,6 +34,7 @@ use std::rc::Rc;
 use mlua::{FromLuaMulti, IntoLuaMulti, Lua, MultiValue, Result, Table, Value};
 
 use crate::stage::{Scene, Stage};
+use crate::vm;
 
 /// A module as it is described.
 pub struct Module {
@@ -51,7 +57,7 @@ pub struct Described {
 
 /// Every module, by group.
 const GROUPS: [&[&Module]; 5] = [
-    &[&exec::MODULE, &log::MODULE],
+    &[&exec::MODULE, &log::MODULE, &secrets::MODULE, &testing::MODULE],
     util::MODULES,
     coordination::MODULES,
     system::MODULES,
@@ -78,6 +84,9 @@ pub(crate) fn install(lua: &Lua, text: &str) -> Result<()> {
             let table = make(lua, module)?;
             lua.globals().set(module.name, table)?;
         }
+    }
+    if text.contains("assert.") {
+        testing::widen_assert(lua)?;
     }
     Ok(())
 }
@@ -146,7 +155,10 @@ impl Installer<'_> {
         let function =
             self.lua.create_function(move |lua, args: MultiValue| match instead(lua, &what) {
                 Some(answer) => answer.into_lua_multi(lua),
-                None => f(lua, taken(&what, args, lua)?)?.into_lua_multi(lua),
+                None => match Scene::of(lua).mocked(&what) {
+                    Some(values) => Ok(values.sequence_values().collect::<Result<MultiValue>>()?),
+                    None => f(lua, taken(&what, args, lua)?)?.into_lua_multi(lua),
+                },
             })?;
         self.table.raw_set(name, function)
     }
@@ -173,15 +185,17 @@ impl Installer<'_> {
                 }
             })?
         };
-        // While a file is defined nobody can wait: the answer is there before anything is asked.
-        let deferred = self
-            .lua
-            .create_function(move |lua, _: MultiValue| Ok(Scene::of(lua).deferral(lua, &what)))?;
-        let chosen: mlua::Function = self
-            .lua
-            .load("local deferred, waiting = ... return function(...) local unknown = deferred() if unknown ~= nil then return unknown end return waiting(...) end")
-            .set_name("=[act]")
-            .call((deferred, waiting))?;
+        // While a file is defined nobody can wait: the answer is there before anything is asked, as that of a mock is.
+        let instead = self.lua.create_function(move |lua, ()| {
+            let scene = Scene::of(lua);
+            Ok(match (scene.mocked(&what), scene.deferral(lua, &what)) {
+                (_, Some(unknown)) => (Some(false), unknown),
+                (Some(values), None) => (Some(true), Value::Table(values)),
+                (None, None) => (None, Value::Nil),
+            })
+        })?;
+        let chosen: mlua::Function =
+            vm::ours(self.lua, "=[act]", include_str!("act.luau"), (instead, waiting))?;
         self.table.raw_set(name, chosen)
     }
 }
@@ -193,6 +207,6 @@ fn taken<A: FromLuaMulti>(what: &str, args: MultiValue, lua: &Lua) -> Result<A> 
 
 /// Lets a result be used as the text in one of its fields, as many files do.
 pub(crate) fn as_text(lua: &Lua, table: &Table, field: &str) -> Result<()> {
-    let meta: Table = lua.load(include_str!("as_text.luau")).set_name("=[text]").call(field)?;
+    let meta: Table = vm::ours(lua, "=[text]", include_str!("as_text.luau"), field)?;
     table.set_metatable(Some(meta))
 }

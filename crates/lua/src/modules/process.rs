@@ -2,13 +2,18 @@
 //!
 //! Each is the head of a process group of its own. Whoever waits for it and goes away (a timeout, a cancelled
 //! execution) takes the whole group with it. What it prints is kept up to a bound; what is beyond that is counted.
+//!
+//! Programs are looked up here, where they are to run, and started by their paths: otherwise the standard library copies
+//! the whole process for each (`fork`) instead of lending it (`vfork`).
 
-use std::ffi::OsString;
+mod plain;
+
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::pin::pin;
 use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
-
 use std::rc::Rc;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -16,8 +21,13 @@ use tokio::process::{Child, Command};
 
 use super::{Acting, Sink, Stream};
 
+/// What carries lines out where nobody says another.
+pub(crate) const SHELL: &str = "/bin/sh";
 /// The most that is kept of each stream.
 const KEPT: usize = 16 << 20;
+
+/// How long one listens to what somebody outside the group of a program that was killed holds open.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What to run, and how.
 #[derive(Default)]
@@ -35,6 +45,7 @@ pub(crate) struct Order {
 }
 
 /// How it ended.
+#[derive(Default)]
 pub(crate) struct Ended {
     pub status: Option<ExitStatus>,
     pub stdout: Vec<u8>,
@@ -89,15 +100,54 @@ impl Order {
         self.environment = pairs.collect();
     }
 
-    fn command(&self) -> std::io::Result<Command> {
-        let (program, arguments) = self.program.split_first().ok_or_else(|| {
+    /// What is run, for people.
+    pub fn line(&self) -> String {
+        let words: Vec<_> = self.program.iter().map(|word| word.to_string_lossy()).collect();
+        match words.as_slice() {
+            [_, flag, line] if flag == "-c" => line.clone().into_owned(),
+            words => words.join(" "),
+        }
+    }
+
+    /// The words of a line for the shell that needs none.
+    fn plain(&self) -> Option<Vec<OsString>> {
+        match self.program.as_slice() {
+            [shell, flag, line] if shell == SHELL && flag == "-c" => plain::words(line.to_str()?),
+            _ => None,
+        }
+    }
+
+    fn spawn(&self) -> std::io::Result<Child> {
+        let found = |name: &OsStr| plain::found(name, &self.workdir, &self.environment);
+        if let Some(words) = self.plain()
+            && !self.workdir.as_os_str().is_empty()
+            && !plain::is_changed(&self.environment)
+            && let Some(path) = found(&words[0])
+        {
+            let mut command = self.command(path.as_os_str(), &words);
+            if let Some(place) = plain::whereabouts(&self.workdir, &self.environment) {
+                command.env("PWD", place);
+            }
+            if let Ok(child) = command.spawn() {
+                return Ok(child);
+            }
+        }
+        let name = self.program.first().ok_or_else(|| {
             std::io::Error::new(std::io::ErrorKind::InvalidInput, "there is no program")
         })?;
+        let path = found(name);
+        let program = path.as_ref().map_or(name.as_os_str(), |path| path.as_os_str());
+        self.command(program, &self.program).spawn()
+    }
+
+    fn command(&self, program: &OsStr, words: &[OsString]) -> Command {
         let mut command = Command::new(program);
+        if let Some((name, arguments)) = words.split_first() {
+            command.arg0(name).args(arguments);
+        }
         command
-            .args(arguments)
             .env_clear()
-            .envs(self.environment.iter().cloned())
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
             .stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -106,38 +156,69 @@ impl Order {
         if !self.workdir.as_os_str().is_empty() {
             command.current_dir(&self.workdir);
         }
-        Ok(command)
+        command
     }
 
     /// Runs it to its end, or to the end of its time.
-    pub async fn run(mut self) -> std::io::Result<Ended> {
-        let mut child = self.command()?.spawn()?;
-        let mut group = Group(child.id().and_then(|id| Pid::from_raw(id.cast_signed())));
-        let input = self.input.take();
-        let timeout = self.timeout;
-        let collect = collect(&mut child, input, self.echo.as_ref(), self.linger);
-        let ended = match timeout {
-            None => Some(collect.await),
-            Some(time) => tokio::time::timeout(time, collect).await.ok(),
+    pub async fn run(self) -> std::io::Result<Ended> {
+        Box::pin(self.start()?.end()).await
+    }
+
+    /// Starts it; whoever drops what is given kills it.
+    pub fn start(self) -> std::io::Result<Started> {
+        let child = self.spawn()?;
+        let group = Group(child.id().and_then(|id| Pid::from_raw(id.cast_signed())));
+        Ok(Started { order: self, child, group })
+    }
+}
+
+/// A program that runs.
+pub(crate) struct Started {
+    order: Order,
+    child: Child,
+    group: Group,
+}
+
+impl Started {
+    pub fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Its end, or the end of its time.
+    pub async fn end(self) -> std::io::Result<Ended> {
+        self.end_unless(std::future::pending()).await
+    }
+
+    /// The same; it is killed when somebody asks for that.
+    pub async fn end_unless(mut self, asked: impl Future<Output = ()>) -> std::io::Result<Ended> {
+        let input = self.order.input.take();
+        let (echo, linger) = (self.order.echo.as_ref(), self.order.linger);
+        let time = self.order.timeout;
+        let is_timeout = {
+            let mut collect = pin!(collect(&mut self.child, input, echo, linger));
+            let late = async move {
+                match time {
+                    Some(time) => tokio::time::sleep(time).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let is_timeout = tokio::select! {
+                ended = &mut collect => {
+                    // Nothing of the group is left when its head has ended and its streams are closed by all.
+                    self.group.0 = None;
+                    return ended;
+                }
+                () = late => true,
+                () = asked => false,
+            };
+            self.group.kill();
+            if let Ok(ended) = tokio::time::timeout(LAST_WORDS, collect).await {
+                return ended.map(|ended| Ended { is_timeout, ..ended });
+            }
+            is_timeout
         };
-        match ended {
-            Some(ended) => {
-                // Nothing of the group is left when its head has ended and its streams are closed by all.
-                group.0 = None;
-                ended
-            }
-            None => {
-                group.kill();
-                let _reaped = child.wait().await;
-                Ok(Ended {
-                    status: None,
-                    stdout: Vec::new(),
-                    stderr: Vec::new(),
-                    lost: 0,
-                    is_timeout: true,
-                })
-            }
-        }
+        let status = self.child.wait().await.ok();
+        Ok(Ended { status, stdout: Vec::new(), stderr: Vec::new(), lost: 0, is_timeout })
     }
 }
 
@@ -208,9 +289,10 @@ impl Kept {
     ) -> std::io::Result<()> {
         let Some(mut stream) = stream else { return Ok(()) };
         let mut lines = Lines::default();
-        let mut buffer = vec![0; 16 << 10];
+        let mut buffer = Vec::with_capacity(16 << 10);
         loop {
-            let read = stream.read(&mut buffer).await?;
+            buffer.clear();
+            let read = stream.read_buf(&mut buffer).await?;
             if let Some(sink) = echo {
                 lines.take(&buffer[..read], |line| sink.say(kind, line));
             }

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use hostler_lua::body::{Input, Performer};
 use hostler_lua::modules::services::{
-    Change, Holder, LocalServices, Pattern, ServiceError, Services, Taken,
+    Answer, Change, Changed, Entry, Holder, LocalServices, Pattern, Registered, Resource,
+    ResourceSpec, ServiceError, Services, Stack, Taken, Watcher,
 };
 use hostler_lua::modules::{Acting, Sink, Stream};
 use hostler_lua::{Bundle, Given};
@@ -47,6 +48,10 @@ impl World {
     }
 
     fn acting(&self) -> Rc<Acting> {
+        self.acting_with(Rc::new(self.services()))
+    }
+
+    fn acting_with(&self, services: Rc<dyn Services>) -> Rc<Acting> {
         let path = std::env::var("PATH").unwrap_or_default();
         Rc::new(Acting {
             workdir: self.work.path().to_owned(),
@@ -55,7 +60,7 @@ impl World {
             sink: Rc::clone(&self.sink) as Rc<dyn Sink>,
             check: self.check,
             exported: RefCell::default(),
-            services: Rc::new(self.services()),
+            services,
         })
     }
 
@@ -476,6 +481,94 @@ fn a_lock_is_given_back_when_its_function_fails_or_is_given_up() {
     );
 }
 
+/// Services that are asked at once for locks, and answer late.
+struct Slow(LocalServices);
+
+impl Slow {
+    const PAUSE: Duration = Duration::from_millis(200);
+}
+
+#[rustfmt::skip]
+impl Services for Slow {
+    fn lock_take(&self, name: &str, holder: &Holder, ttl: Span) -> Answer<'_, Taken> {
+        let (name, holder) = (name.to_owned(), holder.clone());
+        Box::pin(async move {
+            let taken = self.0.lock_take(&name, &holder, ttl).await;
+            tokio::time::sleep(Slow::PAUSE).await;
+            taken
+        })
+    }
+    fn lock_release(&self, name: &str, token: &str) -> Answer<'_, bool> {
+        let (name, token) = (name.to_owned(), token.to_owned());
+        Box::pin(async move {
+            tokio::time::sleep(Slow::PAUSE).await;
+            self.0.lock_release(&name, &token).await
+        })
+    }
+    fn state_get(&self, key: &str) -> Answer<'_, Option<Entry>> { self.0.state_get(key) }
+    fn state_change(&self, key: &str, change: Change) -> Answer<'_, Changed> { self.0.state_change(key, change) }
+    fn state_list(&self, pattern: &Pattern) -> Answer<'_, Vec<(String, Entry)>> { self.0.state_list(pattern) }
+    fn state_clear(&self, pattern: &Pattern) -> Answer<'_, usize> { self.0.state_clear(pattern) }
+    fn state_backend(&self) -> &'static str { self.0.state_backend() }
+    fn lock_renew(&self, name: &str, token: &str, ttl: Span) -> Answer<'_, bool> { self.0.lock_renew(name, token, ttl) }
+    fn event_dispatch(&self, kind: &str, data: Json) -> Answer<'_, String> { self.0.event_dispatch(kind, data) }
+    fn watcher_register(&self, watcher: Watcher) -> Answer<'_, ()> { self.0.watcher_register(watcher) }
+    fn watcher_list(&self) -> Answer<'_, Vec<Watcher>> { self.0.watcher_list() }
+    fn watcher_remove(&self, id: &str) -> Answer<'_, bool> { self.0.watcher_remove(id) }
+    fn stack(&self) -> Answer<'_, Option<Stack>> { self.0.stack() }
+    fn stack_output_set(&self, key: &str, value: Json) -> Answer<'_, ()> { self.0.stack_output_set(key, value) }
+    fn resource_register(&self, wanted: ResourceSpec) -> Answer<'_, (Registered, Resource)> { self.0.resource_register(wanted) }
+    fn resource_get(&self, kind: &str, name: &str) -> Answer<'_, Option<Resource>> { self.0.resource_get(kind, name) }
+    fn resource_update(&self, kind: &str, name: &str, state: Option<String>, error: Option<String>) -> Answer<'_, Option<Resource>> { self.0.resource_update(kind, name, state, error) }
+    fn resource_delete(&self, kind: &str, name: &str) -> Answer<'_, bool> { self.0.resource_delete(kind, name) }
+}
+
+#[test]
+fn a_lock_is_not_lost_with_whoever_was_given_up_while_it_came_or_went() {
+    for (at, given_up) in [
+        ("while it comes", "state.lock('l')"),
+        ("while it comes for a time", "state.try_lock('l', 60)"),
+        ("while it comes for a function", "state.with_lock('l', function() end)"),
+        ("while it goes", "state.unlock('l')"),
+        ("while it goes after a function", "state.with_lock('l', function() end)"),
+    ] {
+        let world = World::new();
+        let before = if at == "while it goes" { "assert(state.lock('l'))" } else { "" };
+        let millis = if at.ends_with("after a function") { 300 } else { 60 };
+        let text = format!(
+            "{before}
+             local ok, err = goroutine.timeout({millis}, function() {given_up} end)
+             assert(not ok and err == 'timeout exceeded', tostring(ok))
+             local begun = time.now()
+             assert(state.lock('l', 10))
+             assert(time.now() - begun < 5, 'it was free only after its lease')"
+        );
+        let slow: Rc<dyn Services> = Rc::new(Slow(world.services()));
+        let result = block_on(async {
+            let acting = world.acting_with(slow);
+            performer(&text).step("example", "main", Input::default(), acting).await
+        });
+        assert_eq!(result.end, StepEnd::Succeeded, "{at}: {}", result.message);
+    }
+}
+
+#[test]
+fn secrets_are_known_by_their_names_while_a_step_runs() {
+    let world = World::new();
+    let mut acting = Rc::into_inner(world.acting()).unwrap();
+    acting.secrets.insert("TOKEN".to_owned(), "s3cret".to_owned());
+    let text = "workflow.define('w'):tasks({ task('t'):command(function()
+        assert(secrets.get('TOKEN') == 's3cret')
+        local known = secrets
+        assert(known.TOKEN == 's3cret' and known.OTHER == nil)
+        local none, err = secrets.get('OTHER')
+        assert(none == nil and err:find('--secret OTHER', 1, true))
+        assert(require('secrets').TOKEN == 's3cret')
+    end) })";
+    let result = block_on(performer(text).step("w", "t", Input::default(), Rc::new(acting)));
+    assert_eq!(result.end, StepEnd::Succeeded, "{}", result.message);
+}
+
 #[test]
 fn events_are_lines_of_json() {
     let world = World::new();
@@ -579,6 +672,17 @@ fn without_a_stack_its_functions_say_so() {
     assert!(result.message.contains("belongs to no stack"), "{}", result.message);
 }
 
+#[test]
+fn a_lock_that_is_given_back_was_held_however_busy_its_keeper_is() {
+    World::new().well(
+        "for i = 1, 200 do
+           assert(state.lock('deploy'))
+           local ok, why = state.unlock('deploy')
+           assert(ok, why)
+         end",
+    );
+}
+
 /// Answers one request, and gives its text.
 async fn answer_once(listener: tokio::net::TcpListener, answer: &str) -> String {
     let answered = tokio::time::timeout(Duration::from_secs(20), answer_one(listener, answer));
@@ -650,6 +754,80 @@ fn messages_are_what_each_service_expects() {
             assert_eq!(sent, body, "{call}");
         });
     }
+}
+
+/// Takes one letter as a server of mail does; what it was told.
+async fn take_letter(listener: tokio::net::TcpListener, refused: &str) -> String {
+    let taken = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(b"220 here\r\n").await.unwrap();
+        let (mut all, mut is_letter) = (String::new(), false);
+        let mut lines = tokio::io::BufReader::new(stream);
+        loop {
+            let mut line = String::new();
+            let read = tokio::io::AsyncBufReadExt::read_line(&mut lines, &mut line).await.unwrap();
+            all.push_str(&line);
+            let line = line.trim_end();
+            let answer = match line {
+                _ if read == 0 || line == "QUIT" => return all,
+                "." => "250 taken",
+                _ if is_letter => continue,
+                _ if !refused.is_empty() && line.starts_with(refused) => "550 not here",
+                "EHLO localhost" => "250-hello\r\n250 SIZE 1000",
+                "DATA" => "354 go on",
+                _ => "250 well",
+            };
+            is_letter = line == "DATA";
+            lines.get_mut().write_all(format!("{answer}\r\n").as_bytes()).await.unwrap();
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), taken).await.unwrap_or_default()
+}
+
+#[test]
+fn a_letter_is_given_to_a_server() {
+    for (refused, expected) in
+        [("", "true nil"), ("RCPT TO:<bea", "false notifications.email: 127.0.0.1 port")]
+    {
+        let world = World::new();
+        let letter = block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let text = format!(
+                "local letter = {{ server = '127.0.0.1', port = {port}, tls = 'none', from = 'ci@example.org', to = {{ 'ann@example.org', 'bea@example.org' }}, subject = 'déployé', message = 'one\\n.\\ntwo' }}
+                 local ok, err = notifications.email(letter)
+                 print(tostring(ok) .. ' ' .. tostring(err))"
+            );
+            let performer = performer(&text);
+            let step = performer.step("example", "main", Input::default(), world.acting());
+            let (result, letter) = tokio::join!(step, take_letter(listener, refused));
+            assert_eq!(result.end, StepEnd::Succeeded, "{}", result.message);
+            letter
+        });
+        assert!(world.said()[0].starts_with(expected), "{:?}", world.said());
+        assert!(letter.starts_with("EHLO localhost\r\nMAIL FROM:<ci@example.org>\r\nRCPT TO:<ann@example.org>\r\nRCPT TO:<bea@example.org>\r\n"), "{letter}");
+        assert_eq!(letter.contains("Subject: =?UTF-8?B?ZMOpcGxvecOp?=\r\n"), refused.is_empty());
+        assert_eq!(
+            letter.contains("\r\n\r\nb25lCi4KdHdv\r\n.\r\n"),
+            refused.is_empty(),
+            "{letter}"
+        );
+    }
+    let world = World::new();
+    world.well(
+        "local letter = { server = 'mail.example.org', from = 'a@b', to = 'c@d', message = 'm' }
+         local function refuse(name, value)
+           local given = table.clone(letter) given[name] = value
+           local ok, err = notifications.email(given) assert(ok == false) print(err)
+         end
+         refuse('to', 'ann') refuse('subject', 'a\\r\\nBcc: x@y') refuse('tls', 'some')
+         letter.username, letter.password = 'u', 'hunter2'
+         refuse('tls', 'none')",
+    );
+    let said = world.said();
+    assert_eq!(said.len(), 4);
+    assert!(said[0].contains("`ann` is no address") && said[1].contains("one line"), "{said:?}");
+    assert!(said[3].contains("not sent without TLS") && !said[3].contains("hunter2"), "{said:?}");
 }
 
 #[test]

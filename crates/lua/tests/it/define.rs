@@ -289,3 +289,14 @@ fn what_is_not_known_is_told_and_strict_makes_it_a_mistake() {
         "workflow.define('w', { tasks = { { name = 't', comand = 'x', command = 'true' } } })";
     assert_eq!(remarks(text), ["w.sloth:1: a task has no `comand`; did you mean `command`?"]);
 }
+
+#[test]
+fn what_is_only_noticed_is_told_beside_mistakes() {
+    let text = "local a = task('a'):command('true'):colour('red'):build()
+local b = task('b'):depends_on('none'):command('true'):build()
+workflow.define('w'):tasks({ a, b })";
+    let found = define("w.sloth", text, Box::new(NoFiles), &Given::default()).unwrap_err();
+    assert_eq!(found.0.len(), 1, "{found}");
+    assert_eq!(found.1.len(), 1, "{found}");
+    assert!(found.to_string().contains("\nwarning: w.sloth:1: "), "{found}");
+}

@@ -3,8 +3,12 @@
 
 mod coordination;
 mod define;
+mod kept;
 mod modules;
+mod programs;
+mod proof;
 mod sandbox;
 mod system;
+mod testing;
 mod tools;
 mod util;

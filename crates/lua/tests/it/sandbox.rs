@@ -186,3 +186,16 @@ fn imports_stay_below_the_main_file() {
         assert!(told.contains("there is no"), "{told}");
     }
 }
+
+#[test]
+fn a_script_that_waits_for_ever_is_known_for_one_at_once() {
+    let limits = Limits { memory: 32 << 20, time: Some(Duration::from_secs(60)) };
+    let given = Given { limits: Some(limits), ..Given::default() };
+    let text = "while not fs.exists('done') do time.sleep(1) end print('done')";
+    let begun = Instant::now();
+    let found = define("w.lua", text, Box::new(NoFiles), &given).unwrap();
+    assert_eq!(found.workflows[0].steps[0].name, "main");
+    assert!(begun.elapsed() < Duration::from_secs(30), "it took {:?}", begun.elapsed());
+    let text = "repeat local r = exec.run('false') until r == nil";
+    assert!(define("w.lua", text, Box::new(NoFiles), &given).is_ok());
+}

@@ -229,6 +229,18 @@ permissions! {
     UserUpdate = "user.update", Global, Admin;
     /// Remove users who hold no more than oneself.
     UserRemove = "user.remove", Global, Admin;
+    /// See workflows, their source and their executions, and the modules that are kept for them.
+    WorkflowRead = "workflow.read", Project, Viewer;
+    /// Keep versions of workflows and of modules.
+    WorkflowPush = "workflow.push", Project, User;
+    /// Carry out workflows, which submits tasks.
+    WorkflowRun = "workflow.run", Project, User;
+    /// End executions of one's own, and have them go on.
+    WorkflowCancel = "workflow.cancel", Project, User;
+    /// Remove workflows and modules with all their versions.
+    WorkflowRemove = "workflow.remove", Project, Operator;
+    /// Do to everybody's executions what one may do to one's own.
+    WorkflowManage = "workflow.manage", Project, Operator;
     /// See workloads, their runs and how they stand; without the values of environments.
     WorkloadRead = "workload.read", Project, Viewer;
     /// Read what workloads print.

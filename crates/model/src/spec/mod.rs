@@ -43,6 +43,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::workflow::JobOrder;
 use crate::{Diagnostic, Span};
 
 crate::labels! {
@@ -54,6 +55,8 @@ crate::labels! {
         Process = "process",
         /// A container of the node's container engine.
         Container = "container",
+        /// A step of a workflow: what to do lies among its inputs. Made by executions.
+        Lua = "lua",
     }
 }
 
@@ -235,7 +238,10 @@ impl WorkloadSpec {
         let mut say = Problems { base: at, found: Vec::new() };
         match (&self.python, self.command.is_empty()) {
             // An image may bring its own command.
-            (None, true) if self.runtime == Runtime::Container => {}
+            (None, true) if self.runtime != Runtime::Process => {}
+            (None, false) if self.runtime == Runtime::Lua => {
+                say.at("/command", "a step of a workflow finds what to do among its inputs");
+            }
             (None, _) => look_at_command("/command", &self.command, &mut say),
             (Some(_), false) => say.at("/python", "either `command` or `python`, not both"),
             (Some(python), true) => python.look(&mut say),
@@ -295,10 +301,20 @@ impl WorkloadSpec {
             (Runtime::Container, None) => {
                 say.at("/container", "the runtime `container` needs an image: container.image");
             }
-            (Runtime::Process, Some(_)) => {
+            (Runtime::Process | Runtime::Lua, Some(_)) => {
                 say.at("/container", "set `runtime: container`, or leave the container out");
             }
             (Runtime::Container, Some(container)) => container.look(say),
+            (Runtime::Lua, None) => {
+                for needed in [JobOrder::ORDER, JobOrder::BUNDLE] {
+                    if !self.inputs.iter().any(|input| input.path == needed) {
+                        let text = format!(
+                            "a step of a workflow needs {needed}; run a workflow to have it made"
+                        );
+                        say.at("/inputs", text);
+                    }
+                }
+            }
             (Runtime::Process, None) => {}
         }
     }

@@ -7,12 +7,23 @@
 
 mod check;
 mod config;
+mod execution;
+mod job;
+mod module;
 mod outcome;
+mod standing;
 mod step;
 
 pub use check::{Problem, order};
 pub use config::{OnFailure, WorkflowConfig};
+pub use execution::{
+    Execution, ExecutionJob, ExecutionOptions, ExecutionState, ExecutionStep, JobKind,
+    StepArtifact, StepTold, WorkflowVersion,
+};
+pub use job::{JobEnd, JobFile, JobOrder, JobReport, JobStep};
+pub use module::{ModuleAsk, ModuleRef, ModuleVersion, is_module_name};
 pub use outcome::{ExecutionOutcome, SkipReason, StepEnd, StepResult};
+pub use standing::Standing;
 pub use step::{
     Act, ApprovalStep, Backoff, Compensation, Condition, Delegation, Handler, PickStrategy, Retry,
     Step, Targets,
@@ -56,6 +67,23 @@ impl Workflow {
     }
     pub fn position(&self, name: &str) -> Option<usize> {
         self.steps.iter().position(|step| step.name == name)
+    }
+
+    /// What it asks for that cannot be done yet, in words.
+    pub fn unsupported(&self) -> Option<String> {
+        let config = &self.config;
+        let asked = [
+            ("require_lock", config.require_lock),
+            ("create_snapshot", config.create_snapshot),
+            ("validate_before", config.validate_before),
+            ("detect_drift", config.detect_drift),
+            ("on_failure = \"rollback\"", config.on_failure == OnFailure::Rollback),
+        ];
+        let (name, _) = asked.into_iter().find(|(_, is_asked)| *is_asked)?;
+        Some(format!(
+            "`{name}` of `{}` needs stacks, which this version does not have yet; take it out of `config` to run it",
+            self.name
+        ))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A step as it is defined.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -202,6 +203,25 @@ pub enum Targets {
     All(BTreeMap<String, String>),
     /// A function of the definition names them, from what is known of the nodes.
     Function,
+}
+
+impl fmt::Display for Targets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let labels = |labels: &BTreeMap<String, String>| {
+            labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",")
+        };
+        match self {
+            Targets::Any => f.write_str("any node"),
+            Targets::Nodes(names) if names.is_empty() => {
+                f.write_str("nowhere (a value is missing)")
+            }
+            Targets::Nodes(names) => f.write_str(&names.join(", ")),
+            Targets::Labels(wanted) => write!(f, "a node with {}", labels(wanted)),
+            Targets::All(wanted) if wanted.is_empty() => f.write_str("every node"),
+            Targets::All(wanted) => write!(f, "every node with {}", labels(wanted)),
+            Targets::Function => f.write_str("nodes that a function names"),
+        }
+    }
 }
 
 crate::labels! {

@@ -64,7 +64,11 @@ impl Rule {
             public,
             body_max: match (E::RAW_BODY, E::NAME) {
                 (Some(max), _) => max,
-                (None, "task_submit_batch" | "blob_commit" | "image_push") => BATCH_BODY_MAX,
+                (
+                    None,
+                    "task_submit_batch" | "blob_commit" | "image_push" | "workflow_push"
+                    | "module_push",
+                ) => BATCH_BODY_MAX,
                 (None, _) => BODY_MAX,
             },
             is_raw: E::RAW_BODY.is_some(),

@@ -19,6 +19,7 @@ pub(crate) mod error;
 mod gate;
 mod in_url;
 mod limit;
+mod module;
 mod mount;
 mod strict;
 
@@ -58,6 +59,7 @@ mod system;
 mod task;
 mod token;
 mod user;
+mod workflow;
 mod workload;
 
 #[doc(hidden)]
@@ -266,6 +268,24 @@ fn routes(app: App) -> Routes<App> {
         .on(api::blob::SharedChunksMissing, blob::shared_missing)
         .on(api::blob::SharedChunkPut, blob::shared_put)
         .on(api::blob::TaskOutputList, blob::outputs)
+        .on(api::workflow::WorkflowList, workflow::list)
+        .on(api::workflow::WorkflowPush, workflow::push)
+        .on(api::workflow::WorkflowGet, workflow::get)
+        .on(api::workflow::WorkflowSource, workflow::source)
+        .on(api::workflow::WorkflowVersionList, workflow::versions)
+        .on(api::workflow::WorkflowRemove, workflow::remove)
+        .on(api::workflow::WorkflowRun, workflow::run)
+        .on(api::workflow::ExecutionList, workflow::executions)
+        .on(api::workflow::ExecutionGet, workflow::execution_get)
+        .on(api::workflow::ExecutionOutput, workflow::output)
+        .on(api::workflow::ExecutionCancel, workflow::cancel)
+        .on(api::workflow::ExecutionRetry, workflow::retry)
+        .on(api::module::ModuleList, module::list)
+        .on(api::module::ModulePush, module::push)
+        .on(api::module::ModuleGet, module::get)
+        .on(api::module::ModuleSource, module::source)
+        .on(api::module::ModuleVersionList, module::versions)
+        .on(api::module::ModuleRemove, module::remove)
         .on(api::secret::SecretList, secret::list)
         .on(api::secret::SecretGet, secret::get)
         .on(api::secret::SecretSet, secret::set)

@@ -94,6 +94,7 @@ async fn scrape(app: &App) -> Result<String, Error> {
         commits: stats.commits,
         nodes: control.node_counts().await?.into_iter().collect(),
         tasks: control.task_counts().await?,
+        executions: control.execution_counts().await?,
         workloads: control.workload_counts().await?,
         placements: control.placement_counts().await?,
         sessions: control.sessions() as u64,

@@ -15,6 +15,7 @@ mod grpc;
 mod hidden;
 mod identity;
 mod listen;
+mod modules;
 mod mounting;
 mod people;
 mod requests;

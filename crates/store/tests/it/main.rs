@@ -7,8 +7,10 @@ mod access;
 mod approvals;
 mod audit;
 mod blobs;
+mod executions;
 mod images;
 mod journal;
+mod modules;
 mod nodes;
 mod outage;
 mod people;
@@ -19,6 +21,7 @@ mod services;
 mod shared;
 mod tasks;
 mod transactions;
+mod workflows;
 mod workloads;
 mod world;
 

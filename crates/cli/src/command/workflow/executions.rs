@@ -6,6 +6,7 @@ use hostler_flow::Past;
 use serde::Serialize;
 
 use super::super::{Cx, DONE};
+use crate::args::WorkflowExecutionsArgs;
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 use crate::output;
@@ -64,11 +65,18 @@ struct Listed {
     steps: usize,
 }
 
-pub fn list(cx: &Cx) -> Outcome {
+pub fn list(cx: &Cx, args: &WorkflowExecutionsArgs) -> Outcome {
     let folder = folder(cx);
     let mut listed = Vec::new();
     for id in ids(&folder) {
         let Ok(past) = Past::of(&folder.join(&id)) else { continue };
+        let is_other = args.workflow.as_ref().is_some_and(|name| *name != past.workflow);
+        if is_other || args.open && past.outcome.is_some() {
+            continue;
+        }
+        if args.limit.limit.is_some_and(|limit| listed.len() >= limit) {
+            break;
+        }
         let status = past
             .outcome
             .map_or_else(|| "unfinished".to_owned(), |outcome| outcome.label().to_owned());

@@ -29,6 +29,16 @@ pub fn read(ui: &Ui, path: &Path) -> Result<(String, String), Failure> {
     }
 }
 
+/// What is no file here and looks like none: the name of something on the server.
+pub fn on_server(path: &Path) -> Option<&str> {
+    let name = path.to_str()?;
+    let is_file = name == "-"
+        || name.contains('/')
+        || [".sloth", ".lua", ".luau"].iter().any(|ending| name.ends_with(ending))
+        || path.exists();
+    (!is_file).then_some(name)
+}
+
 /// What definitions see.
 pub fn given(cx: &Cx, files: &[PathBuf], set: &[String], strict: bool) -> Result<Given, Failure> {
     let mut values = Json::Object(Map::new());
@@ -37,7 +47,9 @@ pub fn given(cx: &Cx, files: &[PathBuf], set: &[String], strict: bool) -> Result
         merge(&mut values, document(&name, &text)?);
     }
     for pair in set {
-        let Some((key, value)) = pair.split_once('=') else {
+        let said =
+            pair.split_once('=').filter(|(key, _)| key.split('.').all(|part| !part.is_empty()));
+        let Some((key, value)) = said else {
             return Err(Failure::usage(
                 format!("`{pair}` is no value"),
                 "write --set KEY=VALUE, such as --set image.tag=v2",

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use hostler_model::workflow::{Act, Delegation, Step, Targets, Workflow, order};
+use hostler_model::workflow::{Act, Delegation, Step, Workflow, order};
 
 use super::super::{Cx, DONE};
 use super::{svg, validate};
 use crate::args::{GraphFormat, WorkflowGraphArgs};
 use crate::failure::Outcome;
 
-pub fn graph(cx: &Cx, args: &WorkflowGraphArgs) -> Outcome {
-    let definition = validate::definition(cx, &args.file)?;
+pub async fn graph(cx: &Cx, args: &WorkflowGraphArgs) -> Outcome {
+    let definition = validate::definition(cx, &args.file).await?;
     for workflow in validate::chosen(&definition, args.file.workflow.as_deref())? {
         let drawn = match args.format {
             GraphFormat::Text => text(workflow),
@@ -61,19 +61,8 @@ pub fn act(step: &Step) -> String {
 
 /// Where a step runs, if it says so.
 pub fn place(delegation: &Delegation) -> String {
-    let labels = |labels: &BTreeMap<String, String>| {
-        labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",")
-    };
-    let place = match &delegation.targets {
-        Targets::Any => "any node".to_owned(),
-        Targets::Nodes(names) if names.is_empty() => "nowhere (a value is missing)".to_owned(),
-        Targets::Nodes(names) => names.join(", "),
-        Targets::Labels(wanted) => format!("a node with {}", labels(wanted)),
-        Targets::All(wanted) if wanted.is_empty() => "every node".to_owned(),
-        Targets::All(wanted) => format!("every node with {}", labels(wanted)),
-        Targets::Function => "nodes that a function names".to_owned(),
-    };
-    if delegation.fallback { format!("{place}, or here") } else { place }
+    let place = &delegation.targets;
+    if delegation.fallback { format!("{place}, or here") } else { place.to_string() }
 }
 
 fn text(workflow: &Workflow) -> String {

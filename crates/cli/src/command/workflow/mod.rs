@@ -1,27 +1,57 @@
-//! `hostler workflow`: files that define workflows, and executions of them on this machine.
+//! `hostler workflow`: files that define workflows, executions of them on this machine, and those on the server.
 
 mod executions;
+mod fmt;
+mod follow;
 mod given;
 mod graph;
+mod module;
 mod modules;
 mod progress;
 mod run;
+mod server;
 mod svg;
 mod validate;
 
+use hostler_model::ExecutionId;
+
 use super::Cx;
-use crate::args::WorkflowCommand;
+use crate::args::{WorkflowCommand, WorkflowResumeArgs};
 use crate::failure::Outcome;
 
 pub async fn perform(cx: &Cx, command: WorkflowCommand) -> Outcome {
     match command {
         WorkflowCommand::Run(args) => Box::pin(run::run(cx, *args)).await,
-        WorkflowCommand::Validate(args) => validate::validate(cx, &args),
-        WorkflowCommand::Show(args) => validate::show(cx, &args),
-        WorkflowCommand::Graph(args) => graph::graph(cx, &args),
-        WorkflowCommand::Executions => executions::list(cx),
-        WorkflowCommand::Resume(args) => Box::pin(run::resume(cx, args, false)).await,
-        WorkflowCommand::Retry(args) => Box::pin(run::resume(cx, args, true)).await,
+        WorkflowCommand::Validate(args) => validate::validate(cx, &args).await,
+        WorkflowCommand::Push(args) => server::push(cx, &args).await,
+        WorkflowCommand::Ls(args) => server::ls(cx, &args).await,
+        WorkflowCommand::Rm { workflows } => server::rm(cx, &workflows).await,
+        WorkflowCommand::Show(args) => match given::on_server(&args.file) {
+            Some(what) => server::show(cx, what).await,
+            None => validate::show(cx, &args).await,
+        },
+        WorkflowCommand::Graph(args) => graph::graph(cx, &args).await,
+        WorkflowCommand::Executions(args) => match cx.link() {
+            Ok(link) if !args.here => server::executions(cx, &link, &args).await,
+            _ => executions::list(cx, &args),
+        },
+        WorkflowCommand::Logs(args) => server::print_logs(cx, &args).await,
+        WorkflowCommand::Output(args) => server::output(cx, args.execution, &args.step).await,
+        WorkflowCommand::Cancel(args) => server::cancel(cx, &args.executions).await,
+        WorkflowCommand::Resume(args) => Box::pin(resume(cx, args, false)).await,
+        WorkflowCommand::Retry(args) => Box::pin(resume(cx, args, true)).await,
+        WorkflowCommand::Fmt(args) => fmt::fmt(cx, &args),
         WorkflowCommand::Modules(args) => modules::modules(cx, args.module.as_deref()),
+        WorkflowCommand::Module(command) => module::perform(cx, command).await,
+    }
+}
+
+/// Goes on with an execution of this machine, or of the server when it is none of this machine's.
+async fn resume(cx: &Cx, args: WorkflowResumeArgs, repeat_failed: bool) -> Outcome {
+    match args.execution.parse::<ExecutionId>() {
+        Ok(id) if executions::find(cx, &args.execution).is_err() => {
+            server::resume(cx, id, &args).await
+        }
+        _ => Box::pin(run::resume(cx, args, repeat_failed)).await,
     }
 }

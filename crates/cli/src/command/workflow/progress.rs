@@ -1,16 +1,19 @@
-//! What people see of an execution: lines as steps begin and end, what runs on a terminal, and a chart at the end.
+//! What people see of an execution: a line when a step ends; on a terminal, below those, what runs and for how long, and
+//! how many are left; and a chart at the end.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use hostler_flow::{Answer, Observer, Report, Told};
 use hostler_lua::modules::Stream;
 use hostler_model::workflow::{SkipReason, Step, StepEnd};
 
 use super::super::Cx;
+use crate::output::lines;
 use crate::ui::{Spinner, Ui};
 
 /// Tells a person, and asks them.
@@ -20,19 +23,71 @@ pub struct Telling {
     is_asking: RefCell<bool>,
     approved: Vec<String>,
     names: RefCell<Vec<String>>,
-    running: RefCell<BTreeMap<usize, String>>,
+    board: Arc<Mutex<Board>>,
     spinner: Spinner,
+}
+
+/// What is shown while it runs.
+#[derive(Default)]
+struct Board {
+    running: BTreeMap<usize, Line>,
+    all: usize,
+    done: usize,
+    skipped: usize,
+    failed: usize,
+    began: Option<Instant>,
+}
+
+struct Line {
+    name: String,
+    attempt: u32,
+    since: Instant,
+}
+
+impl Board {
+    /// The most steps that have a line.
+    const SHOWN: usize = 8;
+
+    fn draw(&self, now: Instant) -> String {
+        const TURNS: [char; 8] = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠧', '⠇', '⠏'];
+        let Some(began) = self.began else { return String::new() };
+        let since = |begun: Instant| now.saturating_duration_since(begun);
+        let turn = usize::try_from(since(began).as_millis() / 120).unwrap_or(0) % TURNS.len();
+        let mut drawn = String::new();
+        for line in self.running.values().take(Self::SHOWN) {
+            let _ = write!(drawn, "{} {}", TURNS[turn], lines(&line.name));
+            if line.attempt > 1 {
+                let _ = write!(drawn, " (try {})", line.attempt);
+            }
+            let _ = writeln!(drawn, "  {}", time(since(line.since)));
+        }
+        let more = self.running.len().saturating_sub(Self::SHOWN);
+        if more > 0 {
+            let _ = writeln!(drawn, "  and {more} more");
+        }
+        let _ = write!(drawn, "{} of {} done", self.done, self.all);
+        for (count, what) in [(self.skipped, "skipped"), (self.failed, "failed")] {
+            if count > 0 {
+                let _ = write!(drawn, ", {count} {what}");
+            }
+        }
+        let _ = write!(drawn, "  {}", time(since(began)));
+        drawn
+    }
 }
 
 impl Telling {
     pub fn new(cx: &Cx, is_asking: bool, approved: Vec<String>) -> Telling {
+        let board: Arc<Mutex<Board>> = Arc::default();
+        let drawn = Arc::clone(&board);
+        let draw = move || locked(&drawn).draw(Instant::now());
         Telling {
             is_document: !cx.is_for_people(),
             is_asking: RefCell::new(is_asking),
             approved,
             names: RefCell::default(),
-            running: RefCell::default(),
-            spinner: if is_asking { Spinner::none() } else { cx.ui.spinner("") },
+            board,
+            spinner: if is_asking { Spinner::none() } else { cx.ui.board(draw) },
             ui: Rc::clone(&cx.ui),
         }
     }
@@ -41,14 +96,13 @@ impl Telling {
         self.names.borrow()[step].clone()
     }
 
-    fn show_running(&self) {
-        let running: Vec<String> = self.running.borrow().values().take(6).cloned().collect();
-        self.spinner.message(running.join(", "));
-    }
-
     fn say(&self, text: &str) {
         self.spinner.aside(|| self.ui.say(text));
     }
+}
+
+fn locked(board: &Mutex<Board>) -> MutexGuard<'_, Board> {
+    board.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Seconds as people read them.
@@ -75,10 +129,14 @@ impl Observer for Telling {
             Told::Began { workflow } => {
                 *self.names.borrow_mut() =
                     workflow.steps.iter().map(|step| step.name.clone()).collect();
+                let mut board = locked(&self.board);
+                board.all = workflow.steps.len();
+                board.began = Some(Instant::now());
             }
-            Told::Started { step, .. } => {
-                self.running.borrow_mut().insert(*step, self.name(*step));
-                self.show_running();
+            Told::Started { step, attempt } => {
+                let line =
+                    Line { name: self.name(*step), attempt: *attempt, since: Instant::now() };
+                locked(&self.board).running.insert(*step, line);
             }
             Told::Said { step, stream, text } => {
                 let line = match step {
@@ -94,8 +152,7 @@ impl Observer for Telling {
                 });
             }
             Told::Again { step, attempt, wait, message } => {
-                self.running.borrow_mut().remove(step);
-                self.show_running();
+                locked(&self.board).running.remove(step);
                 self.say(&format!(
                     "↻ {}: {message}; try {attempt} in {}",
                     self.name(*step),
@@ -103,8 +160,15 @@ impl Observer for Telling {
                 ));
             }
             Told::Ended { step, result, time: took } => {
-                self.running.borrow_mut().remove(step);
-                self.show_running();
+                {
+                    let mut board = locked(&self.board);
+                    board.running.remove(step);
+                    match result.end {
+                        StepEnd::Succeeded => board.done += 1,
+                        StepEnd::Skipped => board.skipped += 1,
+                        _ => board.failed += 1,
+                    }
+                }
                 let mut line = format!("{} {}", mark(result.end), self.name(*step));
                 if result.end != StepEnd::Succeeded {
                     let _ = write!(line, " {}", result.end);
@@ -118,6 +182,7 @@ impl Observer for Telling {
                 self.say(&line);
             }
             Told::Skipped { step, reason } => {
+                locked(&self.board).skipped += 1;
                 let why = match reason {
                     SkipReason::NotSelected => return,
                     SkipReason::Condition => "its condition does not hold",
@@ -208,6 +273,31 @@ mod tests {
     use hostler_model::workflow::ExecutionOutcome;
 
     use super::*;
+
+    #[test]
+    fn a_board_shows_what_runs_and_what_is_left() {
+        let began = Instant::now();
+        let after = |seconds: u64| began + Duration::from_secs(seconds);
+        let line = |name: &str, attempt| Line { name: name.into(), attempt, since: after(1) };
+        let mut board = Board { all: 12, done: 2, began: Some(began), ..Board::default() };
+        assert_eq!(board.draw(after(2)), "2 of 12 done  2.0 s");
+        board.running.insert(3, line("build", 1));
+        board.running.insert(4, line("test", 2));
+        board.failed = 1;
+        let drawn = board.draw(after(3));
+        let lines: Vec<&str> = drawn
+            .lines()
+            .map(|line| line.trim_start_matches(['⠋', '⠙', '⠸', '⠴', '⠦', '⠧', '⠇', '⠏']))
+            .collect();
+        assert_eq!(
+            lines,
+            [" build  2.0 s", " test (try 2)  2.0 s", "2 of 12 done, 1 failed  3.0 s"]
+        );
+        for step in 10..20 {
+            board.running.insert(step, line("x", 1));
+        }
+        assert!(board.draw(after(3)).contains("  and 4 more"));
+    }
 
     #[test]
     fn a_chart_shows_when_each_ran() {

@@ -5,15 +5,16 @@ use std::rc::Rc;
 
 use hostler_flow::{FlowError, Journal, Observer, Past, Report, Setup, run as carry_out};
 use hostler_lua::body::Performer;
-use hostler_lua::{Bundle, FolderFiles, Given, define};
+use hostler_lua::{Bundle, Definition, Given};
 use hostler_model::ExecutionId;
-use hostler_model::workflow::ExecutionOutcome;
+use hostler_model::workflow::{ExecutionOutcome, StepEnd};
 use serde::Serialize;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::LocalSet;
 
 use super::super::{Cx, DONE};
 use super::progress::{Telling, chart};
-use super::{executions, given, graph, validate};
+use super::{executions, given, graph, server, validate};
 use crate::args::{WorkflowResumeArgs, WorkflowRunArgs};
 use crate::exit;
 use crate::failure::{Failure, Outcome};
@@ -31,11 +32,18 @@ struct Done {
 
 pub async fn run(cx: &Cx, args: WorkflowRunArgs) -> Outcome {
     let given = given::given(cx, &args.file.values, &args.file.set, args.file.strict)?;
+    if let Some(name) = given::on_server(&args.file.file) {
+        return server::run(cx, &args, name, given.values).await;
+    }
     let (name, text) = given::read(&cx.ui, &args.file.file)?;
     if args.dry_run {
-        return dry_run(cx, &args, &name, &text, &given);
+        return dry_run(cx, &args, &name, &text, &given).await;
     }
-    let performer = performer(cx, &args, &name, &text, &given)?;
+    let performer = performer(cx, &args, &name, &text, &given).await?;
+    if is_for_server(cx, &args, performer.definition()) {
+        let bundle = performer.definition().bundle.clone();
+        return server::run_file(cx, &args, bundle, given.values).await;
+    }
     let chosen: Vec<String> =
         validate::chosen(performer.definition(), args.file.workflow.as_deref())?
             .into_iter()
@@ -59,9 +67,10 @@ pub async fn run(cx: &Cx, args: WorkflowRunArgs) -> Outcome {
     for workflow in chosen {
         let journal = if args.no_journal { None } else { Some(new_journal(cx)?) };
         let telling = Telling::new(cx, args.interactive, args.approve.clone());
-        let execution = journal.as_ref().map(id_of);
+        let execution = journal.as_ref().map(Journal::id);
         let journal = journal.map(|journal| (journal, None));
-        let report = execute(&performer, &workflow, setup.clone(), journal, telling).await?;
+        let report =
+            Box::pin(execute(&performer, &workflow, setup.clone(), journal, telling)).await?;
         tell(cx, &report, execution.as_deref());
         let is_well = report.status == ExecutionOutcome::Succeeded;
         done.push(Done { execution, report });
@@ -70,6 +79,22 @@ pub async fn run(cx: &Cx, args: WorkflowRunArgs) -> Outcome {
         }
     }
     finish(cx, &done)
+}
+
+/// Whether it is the server that has to carry a file out: when somebody says so, and when its tasks say where they
+/// run and a server is known.
+fn is_for_server(cx: &Cx, args: &WorkflowRunArgs, definition: &Definition) -> bool {
+    if args.here {
+        return false;
+    }
+    let is_delegated = definition.workflows.iter().any(|workflow| {
+        workflow.delegate.is_some() || workflow.steps.iter().any(|step| step.delegate.is_some())
+    });
+    args.remote
+        || !args.delegate_to.is_empty()
+        || args.detach
+        || !args.secret.is_empty()
+        || is_delegated && cx.link().is_ok()
 }
 
 pub async fn resume(cx: &Cx, args: WorkflowResumeArgs, repeat_failed: bool) -> Outcome {
@@ -99,17 +124,18 @@ pub async fn resume(cx: &Cx, args: WorkflowResumeArgs, repeat_failed: bool) -> O
         seed: past.seed,
         ..setup(cx)?
     };
-    let execution = Some(id_of(&journal));
+    let execution = Some(journal.id());
     let telling = Telling::new(cx, false, args.approve);
     let workflow = past.workflow.clone();
     let report =
-        execute(&performer, &workflow, setup, Some((journal, Some(past))), telling).await?;
+        Box::pin(execute(&performer, &workflow, setup, Some((journal, Some(past))), telling))
+            .await?;
     tell(cx, &report, execution.as_deref());
     finish(cx, &[Done { execution, report }])
 }
 
-/// Defines a file so that it can act; imports are those beside it.
-fn performer(
+/// Defines a file so that it can act, with what it imports.
+async fn performer(
     cx: &Cx,
     args: &WorkflowRunArgs,
     name: &str,
@@ -118,8 +144,8 @@ fn performer(
 ) -> Result<Rc<Performer>, Failure> {
     let wrong = |mistakes| given::wrong(&mistakes);
     let bundle = if text.contains("import") || text.contains("require") {
-        let files = Box::new(FolderFiles::beside(&args.file.file));
-        define(name, text, files, given).map_err(wrong)?.bundle
+        let found = validate::defined(cx, name, &args.file.file, text, given).await?;
+        found.map_err(wrong)?.bundle
     } else {
         Bundle { name: name.to_owned(), text: text.to_owned(), files: BTreeMap::new() }
     };
@@ -130,9 +156,15 @@ fn performer(
     Ok(Rc::new(performer))
 }
 
-fn dry_run(cx: &Cx, args: &WorkflowRunArgs, name: &str, text: &str, given: &Given) -> Outcome {
-    let found = validate::defined(name, &args.file.file, text, given)
-        .map_err(|mistakes| given::wrong(&mistakes))?;
+async fn dry_run(
+    cx: &Cx,
+    args: &WorkflowRunArgs,
+    name: &str,
+    text: &str,
+    given: &Given,
+) -> Outcome {
+    let found = validate::defined(cx, name, &args.file.file, text, given).await?;
+    let found = found.map_err(|mistakes| given::wrong(&mistakes))?;
     for remark in &found.remarks {
         cx.ui.warn(&remark.to_string());
     }
@@ -157,12 +189,21 @@ async fn execute(
 ) -> Result<Report, Failure> {
     let observer: Rc<dyn Observer> = Rc::new(telling);
     let stop = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
+        tokio::select! {
+            () = sent(SignalKind::interrupt()) => {}
+            () = sent(SignalKind::terminate()) => {}
         }
     };
     let work = carry_out(Rc::clone(performer), workflow, setup, journal, observer, stop);
-    LocalSet::new().run_until(work).await.map_err(|error| refused(&error))
+    Box::pin(LocalSet::new().run_until(work)).await.map_err(|error| refused(&error))
+}
+
+/// Waits for a signal, for ever where signals cannot be heard.
+async fn sent(kind: SignalKind) {
+    match signal(kind) {
+        Ok(mut heard) => drop(heard.recv().await),
+        Err(_) => std::future::pending().await,
+    }
 }
 
 fn setup(cx: &Cx) -> Result<Setup, Failure> {
@@ -170,7 +211,7 @@ fn setup(cx: &Cx) -> Result<Setup, Failure> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     Ok(Setup {
         workdir: std::env::current_dir()?,
-        services: cx.environment.state_dir.join("workflows"),
+        services: Some(cx.environment.state_dir.join("workflows")),
         environment: environment.collect(),
         seed: cx.environment.clock.now().micros().unsigned_abs(),
         ..Setup::default()
@@ -190,16 +231,13 @@ fn new_journal(cx: &Cx) -> Result<Journal, Failure> {
     Journal::create(&folder.join(id.to_string())).map_err(|error| refused(&error.into()))
 }
 
-fn id_of(journal: &Journal) -> String {
-    journal.folder().file_name().unwrap_or_default().to_string_lossy().into_owned()
-}
-
 fn refused(error: &FlowError) -> Failure {
     let code = match error {
         FlowError::NoWorkflow { .. } | FlowError::NoStep { .. } => exit::Code::NotFound,
         FlowError::Refused(_) => exit::Code::Usage,
         FlowError::Journal(hostler_flow::JournalError::Busy) => exit::Code::Conflict,
         FlowError::Journal(hostler_flow::JournalError::Unknown(_)) => exit::Code::NotFound,
+        FlowError::Leftover(_) => exit::Code::Conflict,
         FlowError::Journal(_) => exit::Code::Failure,
     };
     Failure::told(code, error.to_string(), "")
@@ -213,6 +251,9 @@ fn tell(cx: &Cx, report: &Report, execution: Option<&str>) {
         cx.ui.say(&format!(
             "`hostler workflow retry {id}` does again what failed, and nothing that succeeded"
         ));
+        if report.tasks.iter().any(|task| task.status == StepEnd::Uncertain.label()) {
+            cx.ui.say("with --repeat-uncertain also what is uncertain; what still runs of it is ended first");
+        }
     }
     if cx.is_for_people() && !report.outputs.is_null() {
         cx.ui.say(&format!("outputs: {}", report.outputs));

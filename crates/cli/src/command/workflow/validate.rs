@@ -2,28 +2,34 @@
 
 use std::path::Path;
 
-use hostler_lua::{Definition, FolderFiles, Given, Mistakes, define};
+use hostler_lua::{Definition, Given, Mistakes, define};
 use hostler_model::workflow::Workflow;
 use serde::Serialize;
 
 use super::super::{Cx, DONE};
-use super::given;
+use super::{given, module};
 use crate::args::{WorkflowFileArgs, WorkflowValidateArgs};
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 
-/// Defines a file.
-pub fn defined(name: &str, path: &Path, text: &str, given: &Given) -> Result<Definition, Mistakes> {
-    define(name, text, Box::new(FolderFiles::beside(path)), given)
+/// Defines a file, with what is beside it and the modules that the server keeps.
+pub async fn defined(
+    cx: &Cx,
+    name: &str,
+    path: &Path,
+    text: &str,
+    given: &Given,
+) -> Result<Result<Definition, Mistakes>, Failure> {
+    module::with_modules(cx, path, |files| define(name, text, files, given)).await
 }
 
 /// The definition of a file, or the failure that tells its mistakes. What is only odd is said.
-pub fn definition(cx: &Cx, args: &WorkflowFileArgs) -> Result<Definition, Failure> {
+pub async fn definition(cx: &Cx, args: &WorkflowFileArgs) -> Result<Definition, Failure> {
     let given = given::given(cx, &args.values, &args.set, args.strict)?;
     let (name, text) = given::read(&cx.ui, &args.file)?;
-    let found =
-        defined(&name, &args.file, &text, &given).map_err(|mistakes| given::wrong(&mistakes))?;
+    let found = defined(cx, &name, &args.file, &text, &given).await?;
+    let found = found.map_err(|mistakes| given::wrong(&mistakes))?;
     for remark in &found.remarks {
         cx.ui.warn(&remark.to_string());
     }
@@ -62,13 +68,15 @@ struct Judged {
     remarks: Vec<String>,
 }
 
-pub fn validate(cx: &Cx, args: &WorkflowValidateArgs) -> Outcome {
+pub async fn validate(cx: &Cx, args: &WorkflowValidateArgs) -> Outcome {
     let given = given::given(cx, &args.values, &args.set, args.strict)?;
     let mut judged = Vec::new();
     for path in &args.files {
         let file = path.display().to_string();
-        let result =
-            given::read(&cx.ui, path).map(|(name, text)| defined(&name, path, &text, &given));
+        let result = match given::read(&cx.ui, path) {
+            Ok((name, text)) => defined(cx, &name, path, &text, &given).await,
+            Err(failure) => Err(failure),
+        };
         judged.push(match result {
             Err(failure) => Judged {
                 file,
@@ -84,7 +92,7 @@ pub fn validate(cx: &Cx, args: &WorkflowValidateArgs) -> Outcome {
                 is_valid: false,
                 workflows: Vec::new(),
                 mistakes: mistakes.0.iter().map(ToString::to_string).collect(),
-                remarks: Vec::new(),
+                remarks: mistakes.1.iter().map(ToString::to_string).collect(),
             },
             Ok(Ok(found)) => Judged {
                 file,
@@ -114,8 +122,8 @@ pub fn validate(cx: &Cx, args: &WorkflowValidateArgs) -> Outcome {
     Ok(if wrong > 0 { exit::Code::Usage.number() } else { DONE })
 }
 
-pub fn show(cx: &Cx, args: &WorkflowFileArgs) -> Outcome {
-    let definition = definition(cx, args)?;
+pub async fn show(cx: &Cx, args: &WorkflowFileArgs) -> Outcome {
+    let definition = definition(cx, args).await?;
     let chosen = chosen(&definition, args.workflow.as_deref())?;
     match cx.ui.format().filter(|_| !cx.is_for_people()) {
         Some(format) => output::document(&cx.ui, format, &chosen)?,

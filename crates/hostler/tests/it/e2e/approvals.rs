@@ -67,7 +67,13 @@ fn installation(rig: &Rig) -> (Server, Cli<'_>, Told) {
 }
 
 /// Somebody with a password and a role in the default project, who has logged in.
-fn person<'a>(rig: &'a Rig, server: &Server, admin: &Cli<'_>, name: &str, role: &str) -> Cli<'a> {
+pub fn person<'a>(
+    rig: &'a Rig,
+    server: &Server,
+    admin: &Cli<'_>,
+    name: &str,
+    role: &str,
+) -> Cli<'a> {
     admin.run_with(&["user", "create", name, "--password-stdin"], PASSWORD).must(0);
     admin.ok(&["project", "grant", "default", name, role]);
     let url = server.url();

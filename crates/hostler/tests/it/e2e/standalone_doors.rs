@@ -206,8 +206,9 @@ workloads:
     };
     let first = r#"{"level":"error","msg":"run 1"}"#;
     until("the first run has spoken", || (lines(&[]) == [first, "plain 1"]).then_some(()));
-    let (mut follower, seen) = alone.follow("follower", &["logs", "web", "-f", "--tail", "1"]);
+    let (mut follower, seen) = alone.follow("follower", &["logs", "web", "-f", "--tail", "3"]);
     let seen = || std::fs::read_to_string(&seen).unwrap_or_default();
+    until("the follower sees the first run", || seen().contains("plain 1").then_some(()));
     alone.run(&["restart", "web"]);
     until("the follower sees the next run", || seen().contains("plain 2").then_some(()));
     assert_eq!(follower.ended(), None);

@@ -1,8 +1,11 @@
 //! Workflows on the command line: carried out, killed, and gone on with.
 
+use std::time::Duration;
+
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::rig::{Cli, Rig, until};
+use crate::rig::{Cli, Rig, is_running, until};
 
 fn write(rig: &Rig, name: &str, text: &str) -> String {
     let path = rig.path(name);
@@ -97,4 +100,63 @@ fn what_was_killed_goes_on_and_nothing_is_done_twice() {
     let report = cli.json(&["workflow", "resume", id, "--repeat-uncertain"]);
     assert_eq!(report["status"], "succeeded", "{report}");
     assert_eq!(lines(), "first\nwaits\nwaits\nlast\n");
+}
+
+/// A workflow whose second step writes its number and then waits for a gate.
+fn gated(rig: &Rig) -> String {
+    let text = format!(
+        "workflow.define('g'):tasks(chain({{\n  task('first'):command('true'),\n  task('waits'):command(function() return exec.run('echo $$ >> {pids}; while [ ! -e {gate} ]; do sleep 0.05; done').success end),\n}}))",
+        pids = rig.path("pids").display(),
+        gate = rig.path("gate").display()
+    );
+    write(rig, "g.sloth", &text)
+}
+
+fn numbers(rig: &Rig, count: usize) -> Vec<u32> {
+    until("its program runs", || {
+        let text = std::fs::read_to_string(rig.path("pids")).unwrap_or_default();
+        let numbers: Vec<u32> = text.lines().filter_map(|line| line.parse().ok()).collect();
+        (numbers.len() >= count).then_some(numbers)
+    })
+}
+
+#[test]
+fn what_is_left_of_a_killed_execution_never_runs_beside_its_repetition() {
+    let rig = Rig::new();
+    let cli = Cli::new(&rig);
+    let mut running = cli.spawn("run", &["run", &gated(&rig)]);
+    let first = numbers(&rig, 1)[0];
+    let id = cli.json(&["workflow", "executions"])[0]["id"].as_str().unwrap().to_owned();
+    let busy = cli.run(&["workflow", "resume", &id, "--repeat-uncertain"]).must(5);
+    assert!(busy.err.contains("another process"), "{}", busy.err);
+    running.kill();
+    assert!(is_running(first), "nobody was left to end it");
+
+    let told = cli.run(&["workflow", "resume", &id]).must(4).err;
+    assert!(told.contains("✗ waits uncertain") && told.contains("still runs"), "{told}");
+    assert!(told.contains(&first.to_string()) && told.contains("--repeat-uncertain"), "{told}");
+    assert!(is_running(first));
+
+    let mut running = cli.spawn("retry", &["workflow", "retry", &id, "--repeat-uncertain"]);
+    let second = numbers(&rig, 2)[1];
+    assert!(!is_running(first), "it was ended before the step began again");
+    running.line(&["`waits` still ran", &first.to_string()]);
+    assert!(is_running(second));
+    std::fs::write(rig.path("gate"), "").unwrap();
+    assert_eq!(running.wait_within(Duration::from_secs(60)).0, 0, "{}", running.log());
+}
+
+#[test]
+fn who_is_told_to_end_takes_everything_with_it() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let rig = Rig::new();
+        let cli = Cli::new(&rig);
+        let mut running = cli.spawn("run", &["run", &gated(&rig)]);
+        let first = numbers(&rig, 1)[0];
+        running.signal(signal);
+        assert_eq!(running.wait_within(Duration::from_secs(60)).0, 130, "{}", running.log());
+        until("its program has ended", || (!is_running(first)).then_some(()));
+        let executions = cli.json(&["workflow", "executions"]);
+        assert_eq!(executions[0]["status"], "cancelled", "{executions}");
+    }
 }

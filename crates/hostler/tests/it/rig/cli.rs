@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -38,11 +38,12 @@ impl Output {
 pub struct Cli<'a> {
     rig: &'a Rig,
     variables: BTreeMap<String, String>,
+    folder: Option<PathBuf>,
 }
 
 impl<'a> Cli<'a> {
     pub fn new(rig: &'a Rig) -> Cli<'a> {
-        Cli { rig, variables: BTreeMap::new() }
+        Cli { rig, variables: BTreeMap::new(), folder: None }
     }
 
     pub fn with(&self, variable: &str, value: &str) -> Cli<'a> {
@@ -59,9 +60,17 @@ impl<'a> Cli<'a> {
         self.with("HOSTLER_TOKEN", secret)
     }
 
+    /// The same in another working directory.
+    pub fn at(&self, folder: &Path) -> Cli<'a> {
+        Cli { folder: Some(folder.to_owned()), ..self.clone() }
+    }
+
     fn command(&self, words: &[&str]) -> Command {
         let mut command = command(self.rig, BINARY);
         command.args(words).envs(&self.variables);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
         command
     }
 

@@ -1,16 +1,20 @@
 //! Locks that a step holds.
 //!
-//! A lock that was taken without a time is held for a short lease, and a keeper beside the step renews it for as long as
-//! it is held. When the step ends in whatever way, nobody renews it any more, and it is free after the lease. A lock with a
-//! time of its own ends at that time, exactly.
+//! Every lock has a keeper, a task beside the body of the step: it asks for the lock, renews it, and gives it back when
+//! it is told so or when nobody is left who could tell it. Whoever waits for the answer may be given up at any moment (a
+//! timeout, a cancelled goroutine), and the lock is not lost with them.
+//!
+//! A lock that was taken without a time is held for a short lease, which its keeper renews for as long as it is held.
+//! When the step ends in whatever way, nobody renews it any more, and it is free after the lease. A lock with a time of
+//! its own ends at that time, exactly.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-use hostler_model::Span;
-use tokio::sync::Notify;
+use hostler_model::{Span, Timestamp};
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::services::{Holder, ServiceError, Taken};
@@ -21,21 +25,53 @@ const RENEWAL: Duration = Duration::from_secs(10);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 
-/// The locks of a step, by name: what only it knows about each.
+/// Who is told how it went to give a lock back.
+type Reply = oneshot::Sender<Result<bool, ServiceError>>;
+
+/// The locks of a step, by name.
 #[derive(Default)]
-struct Held {
-    tokens: RefCell<BTreeMap<String, String>>,
-    changed: Notify,
+struct Held(RefCell<BTreeMap<String, Lock>>);
+
+/// A lock, and how its keeper is told to give it back; it does so, too, when this is dropped.
+struct Lock {
+    token: String,
+    let_go: oneshot::Sender<Reply>,
 }
 
 impl Held {
     fn is(&self, name: &str, token: &str) -> bool {
-        self.tokens.borrow().get(name).is_some_and(|held| held == token)
+        self.0.borrow().get(name).is_some_and(|lock| lock.token == token)
     }
-    fn forget(&self, name: &str, token: &str) {
-        if self.is(name, token) {
-            self.tokens.borrow_mut().remove(name);
-            self.changed.notify_waiters();
+    fn forget(&self, name: &str, token: &str) -> Option<Lock> {
+        if self.is(name, token) { self.0.borrow_mut().remove(name) } else { None }
+    }
+}
+
+/// A lock that was just taken, and that is given back when this is dropped.
+pub(super) struct Granted {
+    held: Rc<Held>,
+    name: String,
+    token: String,
+    is_kept: bool,
+}
+
+impl Granted {
+    /// Leaves it to the step, until it gives it back.
+    pub fn keep(mut self) {
+        self.is_kept = true;
+    }
+
+    /// Gives it back; false when it was lost meanwhile.
+    pub async fn release(self) -> Result<bool, ServiceError> {
+        let lock = self.held.forget(&self.name, &self.token);
+        given_back(lock).await
+    }
+}
+
+impl Drop for Granted {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            self.held.forget(&self.name, &self.token);
         }
     }
 }
@@ -45,15 +81,13 @@ pub(super) async fn take(
     name: &str,
     ttl: Option<Span>,
     patience: Option<Duration>,
-) -> Result<Result<(), String>, ServiceError> {
-    let services = services();
-    let holder = Holder { token: uuid::Uuid::new_v4().to_string(), who: who() };
+) -> Result<Result<Granted, String>, ServiceError> {
     let over = patience.map(|patience| Instant::now() + patience);
     let mut pause = SHORTEST_PAUSE;
     loop {
-        let (by, until) = match services.lock_take(name, &holder, ttl.unwrap_or(LEASE)).await? {
-            Taken::Yes => break,
-            Taken::No { who, until } => (who, until),
+        let (by, until) = match attempt(name, ttl).await? {
+            Ok(granted) => return Ok(Ok(granted)),
+            Err(other) => other,
         };
         let now = Instant::now();
         if over.is_some_and(|over| now >= over) {
@@ -64,68 +98,87 @@ pub(super) async fn take(
         tokio::time::sleep_until(over.map_or(next, |over| next.min(over))).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
-    let held = tasks().kept::<Held>();
-    held.tokens.borrow_mut().insert(name.to_owned(), holder.token.clone());
-    if ttl.is_none() {
-        tasks().spawn(keep(held, name.to_owned(), holder.token));
-    }
-    Ok(Ok(()))
 }
 
 /// Gives a lock back; false when the step does not hold it.
 pub(super) async fn release(name: &str) -> Result<bool, ServiceError> {
-    let held = tasks().kept::<Held>();
-    let token = held.tokens.borrow_mut().remove(name);
-    let Some(token) = token else { return Ok(false) };
-    let is_released = services().lock_release(name, &token).await?;
-    held.changed.notify_waiters();
-    Ok(is_released)
+    let lock = tasks().kept::<Held>().0.borrow_mut().remove(name);
+    given_back(lock).await
 }
 
-/// Gives a lock back when it is dropped, by way of its keeper.
-pub(super) struct Guard {
-    held: Rc<Held>,
-    name: String,
-    token: String,
-}
-
-impl Guard {
-    /// Of a lock that was just taken.
-    pub fn of(name: &str) -> Option<Guard> {
-        let held = tasks().kept::<Held>();
-        let token = held.tokens.borrow().get(name)?.clone();
-        Some(Guard { held, name: name.to_owned(), token })
+async fn given_back(lock: Option<Lock>) -> Result<bool, ServiceError> {
+    let (reply, answer) = oneshot::channel();
+    match lock.map(|lock| lock.let_go.send(reply)) {
+        Some(Ok(())) => answer.await.unwrap_or(Ok(false)),
+        None | Some(Err(_)) => Ok(false),
     }
 }
 
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.held.forget(&self.name, &self.token);
-    }
+/// Asks for a lock once; who has it otherwise, and until when.
+async fn attempt(
+    name: &str,
+    ttl: Option<Span>,
+) -> Result<Result<Granted, (String, Timestamp)>, ServiceError> {
+    let holder = Holder { token: uuid::Uuid::new_v4().to_string(), who: who() };
+    let (tell, told) = oneshot::channel();
+    let (held, name) = (tasks().kept::<Held>(), name.to_owned());
+    tasks().spawn(async move {
+        let taken = services().lock_take(&name, &holder, ttl.unwrap_or(LEASE)).await;
+        let answer = match taken {
+            Ok(Taken::Yes) => {
+                let (let_go, asked) = oneshot::channel();
+                let token = holder.token;
+                let lock = Lock { token: token.clone(), let_go };
+                held.0.borrow_mut().insert(name.clone(), lock);
+                let (held, name) = (Rc::clone(&held), name.clone());
+                let granted = Granted { held, name, token: token.clone(), is_kept: false };
+                Ok((granted, token, asked))
+            }
+            Ok(Taken::No { who, until }) => Err(Ok(Err((who, until)))),
+            Err(error) => Err(Err(error)),
+        };
+        match answer {
+            Ok((granted, token, asked)) => {
+                // Where nobody waits for it any more, it comes back and is let go of.
+                drop(tell.send(Ok(Ok(granted))));
+                keep(&held, &name, &token, ttl.is_none(), asked).await;
+            }
+            Err(no) => {
+                let _whoever_asked_may_be_gone = tell.send(no);
+            }
+        }
+    });
+    told.await.unwrap_or_else(|_| Err(ServiceError::Refused("the step is over".to_owned())))
 }
 
-/// Renews a lock while it is held, and gives it back when somebody let go of it without doing so.
-async fn keep(held: Rc<Held>, name: String, token: String) {
-    let mut next = Instant::now() + RENEWAL;
-    loop {
-        let changed = held.changed.notified();
-        if !held.is(&name, &token) {
-            let _it_ends_by_itself = services().lock_release(&name, &token).await;
-            return;
+/// Renews a lock while it is held, and gives it back then.
+async fn keep(
+    held: &Held,
+    name: &str,
+    token: &str,
+    is_renewed: bool,
+    mut asked: oneshot::Receiver<Reply>,
+) {
+    let reply = loop {
+        if !is_renewed {
+            break (&mut asked).await;
         }
-        if tokio::time::timeout_at(next, changed).await.is_ok() {
-            continue;
+        if let Ok(reply) = tokio::time::timeout(RENEWAL, &mut asked).await {
+            break reply;
         }
-        next = Instant::now() + RENEWAL;
-        match services().lock_renew(&name, &token, LEASE).await {
+        match services().lock_renew(name, token, LEASE).await {
             Ok(true) => {}
             Ok(false) => {
                 acting().complain(&format!("error: the lock `{name}` was lost"));
-                held.forget(&name, &token);
+                held.forget(name, token);
                 return;
             }
             Err(error) => acting().complain(&format!("warning: the lock `{name}`: {error}")),
         }
+    };
+    let is_released = services().lock_release(name, token).await;
+    if let Ok(reply) = reply {
+        let _whoever_asked_may_be_gone = reply.send(is_released);
     }
 }
 

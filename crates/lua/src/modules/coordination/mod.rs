@@ -9,6 +9,7 @@ pub mod services;
 mod asynchronous;
 mod breaker;
 mod clock;
+mod email;
 mod event;
 mod export;
 mod goroutine;

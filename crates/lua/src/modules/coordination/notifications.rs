@@ -9,6 +9,7 @@ use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value as Json, json};
 
+use super::email::{Cover, Letter};
 use super::{Described, Installer, Module, acting};
 use crate::modules::util::client;
 use crate::value::to_json;
@@ -53,28 +54,78 @@ const FUNCTIONS: &[Described] = &[
         name: "teams.send",
         signature: "{ webhook_url, message, title } -> true | false, error",
         about: "To a channel of Microsoft Teams, by its webhook.",
-        example: "local ok, err = notifications.teams({ webhook_url = 'http://127.0.0.1:9/', message = 'done' })\nassert(not ok and err)",
+        example: "local ok, err = notifications.teams.send({ webhook_url = 'http://127.0.0.1:9/', message = 'done' })\nassert(not ok and err)",
     },
     Described {
         name: "discord.send",
         signature: "{ webhook_url, message, username } -> true | false, error",
         about: "To a channel of Discord, by its webhook.",
-        example: "local ok, err = notifications.discord({ webhook_url = 'http://127.0.0.1:9/', message = 'done' })\nassert(not ok and err)",
+        example: "local ok, err = notifications.discord.send({ webhook_url = 'http://127.0.0.1:9/', message = 'done' })\nassert(not ok and err)",
     },
     Described {
         name: "telegram.send",
         signature: "{ token, chat_id, message, server = \"https://api.telegram.org\" } -> true | false, error",
         about: "To a chat of Telegram, by a bot.",
-        example: "local ok, err = notifications.telegram({ server = 'http://127.0.0.1:9', token = 'x', chat_id = 1, message = 'done' })\nassert(not ok and err)",
+        example: "local ok, err = notifications.telegram.send({ server = 'http://127.0.0.1:9', token = 'x', chat_id = 1, message = 'done' })\nassert(not ok and err)",
+    },
+    Described {
+        name: "email.send",
+        signature: "{ server, port, tls = \"starttls\", username, password, from, to, subject, message } -> true | false, error",
+        about: "A letter, given to a server of mail. `to` is an address or a list of them; `tls` is `starttls` (port 587), `tls` (port 465) or `none` (port 25, without a password).",
+        example: "local ok, err = notifications.email.send({ server = '127.0.0.1', port = 9, tls = 'none', from = 'ci@example.org', to = 'ann@example.org', subject = 'done', message = 'It is deployed.' })\nassert(ok == false and err)",
     },
 ];
 
-const ALIASED: &[Described] = &[Described {
-    name: "slack.send",
-    signature: "as `notifications.slack.send`",
-    about: "All of `notifications` is here under this name: slack, ntfy, webhook, teams, discord, telegram.",
-    example: "assert(notification.slack.send and notify.slack.send)\nassert(not notify.slack({ message = 'x' }) and not notification.slack({ message = 'x' }))",
-}];
+const ALIASED: &[Described] = &[
+    Described {
+        name: "slack.send",
+        signature: " -- as `notifications.slack.send`",
+        about: "The same as `notifications.slack.send`; `slack` can be called like a function, too.",
+        example: "assert(notification.slack.send and notify.slack.send)\nassert(not notify.slack({ message = 'x' }) and not notification.slack({ message = 'x' }))",
+    },
+    Described {
+        name: "ntfy.send",
+        signature: " -- as `notifications.ntfy.send`",
+        about: "The same as `notifications.ntfy.send`; `ntfy` can be called like a function, too.",
+        example: "assert(notification.ntfy.send and notify.ntfy.send)\nassert(not notify.ntfy({ message = 'x' }) and not notification.ntfy({ message = 'x' }))",
+    },
+    Described {
+        name: "webhook.send",
+        signature: " -- as `notifications.webhook.send`",
+        about: "The same as `notifications.webhook.send`; `webhook` can be called like a function, too.",
+        example: "assert(notification.webhook.send and notify.webhook.send)\nassert(not notify.webhook({ message = 'x' }) and not notification.webhook({ message = 'x' }))",
+    },
+    Described {
+        name: "teams.send",
+        signature: " -- as `notifications.teams.send`",
+        about: "The same as `notifications.teams.send`; `teams` can be called like a function, too.",
+        example: "assert(notification.teams.send and notify.teams.send)\nassert(not notify.teams({ message = 'x' }) and not notification.teams({ message = 'x' }))",
+    },
+    Described {
+        name: "discord.send",
+        signature: " -- as `notifications.discord.send`",
+        about: "The same as `notifications.discord.send`; `discord` can be called like a function, too.",
+        example: "assert(notification.discord.send and notify.discord.send)\nassert(not notify.discord({ message = 'x' }) and not notification.discord({ message = 'x' }))",
+    },
+    Described {
+        name: "telegram.send",
+        signature: " -- as `notifications.telegram.send`",
+        about: "The same as `notifications.telegram.send`; `telegram` can be called like a function, too.",
+        example: "assert(notification.telegram.send and notify.telegram.send)\nassert(not notify.telegram({ message = 'x' }) and not notification.telegram({ message = 'x' }))",
+    },
+    Described {
+        name: "email.send",
+        signature: " -- as `notifications.email.send`",
+        about: "The same as `notifications.email.send`; `email` can be called like a function, too.",
+        example: "assert(notification.email.send and notify.email.send)\nassert(not notify.email({ message = 'x' }) and not notification.email({ message = 'x' }))",
+    },
+];
+
+/// A message to a service, or a letter.
+enum Sent {
+    Request(Message),
+    Letter(Letter),
+}
 
 /// Where a message goes, and as what.
 struct Message {
@@ -95,15 +146,16 @@ impl Message {
     }
 }
 
-type Read = fn(&Fields) -> std::result::Result<Message, String>;
+type Read = fn(&Fields) -> std::result::Result<Sent, String>;
 
-const SERVICES: [(&str, Read); 6] = [
-    ("slack", slack),
-    ("ntfy", ntfy),
-    ("webhook", webhook),
-    ("teams", teams),
-    ("discord", discord),
-    ("telegram", telegram),
+const SERVICES: [(&str, Read); 7] = [
+    ("slack", |fields| slack(fields).map(Sent::Request)),
+    ("ntfy", |fields| ntfy(fields).map(Sent::Request)),
+    ("webhook", |fields| webhook(fields).map(Sent::Request)),
+    ("teams", |fields| teams(fields).map(Sent::Request)),
+    ("discord", |fields| discord(fields).map(Sent::Request)),
+    ("telegram", |fields| telegram(fields).map(Sent::Request)),
+    ("email", |fields| email(fields).map(Sent::Letter)),
 ];
 
 fn install(module: &mut Installer<'_>) -> Result<()> {
@@ -267,15 +319,51 @@ fn telegram(fields: &Fields) -> std::result::Result<Message, String> {
     Ok(Message::post(url, Body::Json(without_nulls(body))))
 }
 
+fn email(fields: &Fields) -> std::result::Result<Letter, String> {
+    let (cover, usual) = match fields.word("tls").as_deref() {
+        None | Some("starttls") => (Cover::Start, 587),
+        Some("tls") => (Cover::Whole, 465),
+        Some("none") => (Cover::None, 25),
+        Some(other) => return Err(format!("`{other}` is no `tls`: starttls, tls or none")),
+    };
+    let port = match fields.word("port") {
+        None => usual,
+        Some(port) => port.parse().map_err(|_| format!("`{port}` is no port"))?,
+    };
+    let to = match fields.json("to") {
+        Json::Array(list) => list.iter().filter_map(|to| to.as_str().map(str::to_owned)).collect(),
+        _ => vec![fields.needed("to")?],
+    };
+    let login = match fields.word("username") {
+        None => None,
+        Some(user) => Some((user, fields.needed("password")?)),
+    };
+    let letter = Letter {
+        server: fields.word("server").or_else(|| fields.word("host")).ok_or("it needs `server`")?,
+        port,
+        cover,
+        login,
+        from: fields.needed("from")?,
+        to,
+        subject: fields.word("subject").unwrap_or_default(),
+        text: fields.word("message").or_else(|| fields.word("body")).ok_or("it needs `message`")?,
+    };
+    letter.check().map(|()| letter)
+}
+
 const PATIENCE: Duration = Duration::from_secs(15);
 
-async fn send(lua: &Lua, service: &str, message: Message) -> Result<MultiValue> {
+async fn send(lua: &Lua, service: &str, message: Sent) -> Result<MultiValue> {
     let on = acting();
     if on.check {
         on.say(&format!("would send a message by {service}"));
         return true.into_lua_multi(lua);
     }
-    match deliver(message).await {
+    let sent = match message {
+        Sent::Request(message) => deliver(message).await,
+        Sent::Letter(letter) => letter.send().await,
+    };
+    match sent {
         Ok(()) => true.into_lua_multi(lua),
         Err(error) => (false, format!("notifications.{service}: {error}")).into_lua_multi(lua),
     }

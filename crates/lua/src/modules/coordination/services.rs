@@ -1,13 +1,15 @@
 //! What a step shares with others: state, locks, events, watchers and its stack.
 //!
 //! Everything that needs somebody outside the process goes through one trait, [`Services`]. A step is given one: on a
-//! developer's machine [`LocalServices`] (a directory), under a server one that asks the server. Requests are plain data,
+//! developer's machine [`LocalServices`] (a directory), on the nodes of a server
+//! [`AbsentServices`], which refuses. Requests are plain data,
 //! and what a change of state does to an entry is decided by one pure function ([`Change::apply`]), so that every
 //! implementation answers alike. In check mode the services of a step are wrapped by [`Rehearsal`], which reads
 //! through, tells what would be changed and changes only its own memory.
 //!
 //! A lock always has an end: whoever holds one renews it, and what is not renewed is free again.
 
+mod absent;
 mod change;
 mod local;
 mod rehearsal;
@@ -19,6 +21,7 @@ use hostler_model::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+pub use absent::AbsentServices;
 pub use change::{Change, Changed, Next};
 pub use local::LocalServices;
 pub use rehearsal::Rehearsal;

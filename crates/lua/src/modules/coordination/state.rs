@@ -402,16 +402,13 @@ fn locking(module: &mut Installer<'_>) -> Result<()> {
         "with_lock",
         |lua, (name, function, timeout): (String, Function, Value)| async move {
             let patience = span("state.with_lock", &timeout)?;
-            match locks::take(&name, None, patience).await {
-                Ok(Ok(())) => {}
+            let granted = match locks::take(&name, None, patience).await {
+                Ok(Ok(granted)) => granted,
                 Ok(Err(held)) => return (Value::Nil, held).into_lua_multi(&lua),
                 Err(error) => return (Value::Nil, error.to_string()).into_lua_multi(&lua),
-            }
-            let guard = locks::Guard::of(&name);
+            };
             let returned = function.call_async::<MultiValue>(()).await;
-            let released = locks::release(&name).await;
-            drop(guard);
-            match (returned, released) {
+            match (returned, granted.release().await) {
                 (Ok(values), Ok(true)) => Ok(values),
                 (Ok(_), Ok(false)) => (Value::Nil, format!("the lock `{name}` was lost meanwhile"))
                     .into_lua_multi(&lua),
@@ -424,10 +421,13 @@ fn locking(module: &mut Installer<'_>) -> Result<()> {
 
 fn taken(
     lua: &Lua,
-    outcome: std::result::Result<std::result::Result<(), String>, ServiceError>,
+    outcome: std::result::Result<std::result::Result<locks::Granted, String>, ServiceError>,
 ) -> Result<MultiValue> {
     match outcome {
-        Ok(Ok(())) => true.into_lua_multi(lua),
+        Ok(Ok(granted)) => {
+            granted.keep();
+            true.into_lua_multi(lua)
+        }
         Ok(Err(held)) => (false, held).into_lua_multi(lua),
         Err(error) => (false, error.to_string()).into_lua_multi(lua),
     }

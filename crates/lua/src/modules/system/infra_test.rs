@@ -86,7 +86,7 @@ pub(crate) const MODULE: Module = Module {
             name: "can_connect",
             signature: "(host, port[, milliseconds]) -> true",
             about: "A TCP connection can be made; 5 seconds are waited unless told otherwise.",
-            example: "local function verify() infra_test.can_connect('db.example.com', 5432, 2000) end",
+            example: "local ok, why = pcall(infra_test.can_connect, '127.0.0.1', 1, 500)\nassert(not ok and tostring(why):find('127.0.0.1'))",
         },
         Described {
             name: "ping",

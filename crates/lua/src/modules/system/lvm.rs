@@ -179,8 +179,9 @@ const FUNCTIONS: [Wrapped; 17] = [
         "lvreduce --quiet {force?--force} {size%} -- {path}",
     ),
     Wrapped::new("lv_resize", "path size", "lvresize --quiet --yes --resizefs {size%} -- {path}"),
-    Wrapped::new("snapshot_create", "lv name size", SNAPSHOT),
-    Wrapped::new("lv_snapshot", "lv name size", SNAPSHOT),
+    Wrapped::new("snapshot_create", "lv name size", SNAPSHOT)
+        .unless("lvs --noheadings -- {lv^name}"),
+    Wrapped::new("lv_snapshot", "lv name size", SNAPSHOT).unless("lvs --noheadings -- {lv^name}"),
     Wrapped::new("snapshot_merge", "path", "lvconvert --quiet --yes --merge -- {path}"),
     Wrapped::new(
         "thin_pool_create",
@@ -192,7 +193,8 @@ const FUNCTIONS: [Wrapped; 17] = [
         "thin_lv_create",
         "name pool size",
         "lvcreate --quiet --yes --type thin -V {size} -n {name} --thinpool {pool}",
-    ),
+    )
+    .unless("lvs --noheadings -- {pool^name}"),
     Wrapped::new("scan", "", "pvscan --cache"),
 ];
 

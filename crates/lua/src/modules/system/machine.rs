@@ -205,11 +205,25 @@ where
     F: Future<Output = Result<C, Trouble>> + 'static,
     C: Into<Changing>,
 {
+    changing_with(module, name, takes.to_owned(), f)
+}
+
+/// The same where what it takes is put together.
+pub(super) fn changing_with<F, C>(
+    module: &mut Installer<'_>,
+    name: &'static str,
+    takes: String,
+    f: impl Fn(Given, Host) -> F + Clone + 'static,
+) -> mlua::Result<()>
+where
+    F: Future<Output = Result<C, Trouble>> + 'static,
+    C: Into<Changing>,
+{
     let function = format!("{}.{name}", module.module);
     module.act_async(name, move |lua: Lua, args: MultiValue| {
-        let (f, function) = (f.clone(), function.clone());
+        let (f, function, takes) = (f.clone(), function.clone(), takes.clone());
         async move {
-            let given = Given::read(function, takes, args)?;
+            let given = Given::read(function, &takes, args)?;
             let host = host();
             match f(given, host.clone()).await {
                 Ok(changing) => settle(&lua, &host, changing.into()).await,

@@ -17,8 +17,10 @@ mod firewall;
 mod infra_test;
 mod lvm;
 mod nfs;
+mod nixos;
 mod pkg;
 mod raid;
+mod security;
 mod smb;
 mod ssh;
 mod sysctl;
@@ -42,4 +44,6 @@ pub(super) const MODULES: &[&Module] = &[
     &raid::MODULE,
     &nfs::MODULE,
     &smb::MODULE,
+    &nixos::MODULE,
+    &security::MODULE,
 ];

@@ -35,6 +35,12 @@ pub(crate) const MODULE: Module = Module {
             example: "local function setup() assert(raid.stop('/dev/md0')) end",
         },
         Described {
+            name: "remove",
+            signature: "(name) -> result, result | nil, error",
+            about: "The same as `raid.stop`: the array is gone, what is on its devices stays.",
+            example: "local function setup() assert(raid.remove('/dev/md0')) end",
+        },
+        Described {
             name: "add",
             signature: "(name, device) -> result, result | nil, error",
             about: "Adds a device to an array.",
@@ -128,10 +134,11 @@ pub(crate) const MODULE: Module = Module {
     install,
 };
 
-const FUNCTIONS: [Wrapped; 11] = [
+const FUNCTIONS: [Wrapped; 12] = [
     Wrapped::new("assemble", "name scan", "mdadm --assemble {scan?--scan} {name}")
         .unless("mdadm --detail {name}"),
     Wrapped::new("stop", "name", "mdadm --stop {name}").only("mdadm --detail {name}"),
+    Wrapped::new("remove", "name", "mdadm --stop {name}").only("mdadm --detail {name}"),
     Wrapped::new("add", "name device", "mdadm --manage {name} --add {device}"),
     Wrapped::new("add_device", "name device", "mdadm --manage {name} --add {device}"),
     Wrapped::new("add_spare", "name device", "mdadm --manage {name} --add-spare {device}"),

@@ -2,8 +2,9 @@
 //!
 //! The words of a program are written in a line: `{name}` is the value of an argument, `{name..}` each item of a list,
 //! `{name?--flag}` the flag where the argument is true, `{name=--option}` the option with the value where it is given,
-//! `{name%}` a size for LVM, `{a/b}` two values with a slash between them. No value may look like an option. What is `unless` or `only` is asked before, so that what
-//! is so already is not done again.
+//! `{name%}` a size for LVM, `{a/b}` two values with a slash between them, `{a^b}` the second in the place of
+//! the last part of the first. No value may look like an option. What is `unless` or `only` is asked before, so that
+//! what is so already is not done again.
 
 use hostler_host::{Call, Change, Host, Outcome};
 use mlua::{Lua, MultiValue};
@@ -164,7 +165,7 @@ pub(super) fn call(given: &Given, words: &str) -> Result<Call, Trouble> {
 }
 
 /// Reshaping and moving data takes its time.
-const LONGEST: std::time::Duration = std::time::Duration::from_secs(3600);
+pub(super) const LONGEST: std::time::Duration = std::time::Duration::from_secs(3600);
 
 fn fill(given: &Given, hole: &str, argv: &mut Vec<String>) -> Result<(), Trouble> {
     if let Some((name, flag)) = hole.split_once('?') {
@@ -188,6 +189,10 @@ fn fill(given: &Given, hole: &str, argv: &mut Vec<String>) -> Result<(), Trouble
         argv.extend([if size.contains('%') { "-l" } else { "-L" }.to_owned(), size]);
     } else if let Some((one, other)) = hole.split_once('/') {
         argv.push(format!("{}/{}", plain(given, one)?, plain(given, other)?));
+    } else if let Some((one, other)) = hole.split_once('^') {
+        let beside = plain(given, one)?;
+        let (folder, _) = beside.rsplit_once('/').unwrap_or_default();
+        argv.push(format!("{folder}/{}", plain(given, other)?));
     } else {
         argv.push(plain(given, hole)?);
     }

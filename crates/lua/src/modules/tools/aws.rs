@@ -27,7 +27,12 @@ const OWN: &[Described] = &[
         about: "A client for a profile and a region.",
         example: "local r = aws.client{ profile = 'p' }:s3():sync{ from = 'a', to = 's3://b', delete = true, show_only = true }\nassert(r.command == 'aws s3 sync a s3://b --delete --profile p')",
     },
-    Described { name: "client:s3", signature: "() -> s3", about: "Its buckets.", example: "" },
+    Described {
+        name: "client:s3",
+        signature: "() -> s3",
+        about: "Its buckets.",
+        example: "assert(aws.client{ profile = 'p' }:s3():ls('s3://b', { show_only = true }).command == 'aws s3 ls s3://b --profile p')",
+    },
 ];
 
 const VERBS: &[Verb] = &[
@@ -96,7 +101,7 @@ const VERBS: &[Verb] = &[
         "(args) -> result, error",
         "[--profile {profile}] [--region {region}] {args...}",
         "Runs aws with a list of words.",
-        "",
+        "assert(aws.client{ region = 'eu-west-1' }:exec({ 'ec2', 'describe-vpcs' }, { show_only = true }).command == 'aws --region eu-west-1 ec2 describe-vpcs')",
     )
     .gives(Gives::Document),
     Verb::new(
@@ -104,7 +109,7 @@ const VERBS: &[Verb] = &[
         "(id) -> text | nil, error",
         "secretsmanager get-secret-value --secret-id {secret_id} --query SecretString --output text [--profile {profile}] [--region {region}]",
         "A secret.",
-        "",
+        "assert(aws.client{ profile = 'p' }:get_secret('db', { show_only = true }).command == 'aws secretsmanager get-secret-value --secret-id db --query SecretString --output text --profile p')",
     )
     .gives(Gives::Text)
     .reads(),
@@ -113,21 +118,21 @@ const VERBS: &[Verb] = &[
         "{ from, to, delete, exclude, include, acl } -> result, error",
         "s3 sync {from/source~} {to/destination~} [--delete] [--exclude {exclude*}] [--include {include*}] [--acl {acl}] [--profile {profile}] [--region {region}]",
         "Makes a directory or a bucket like another.",
-        "",
+        "assert(aws.client():s3():sync{ from = 'site', to = 's3://b', show_only = true }.command == 'aws s3 sync site s3://b')",
     ),
     Verb::new(
         "s3:cp",
         "{ from, to, recursive, acl } -> result, error",
         "s3 cp {from/source~} {to/destination~} [--recursive] [--acl {acl}] [--profile {profile}] [--region {region}]",
         "Copies to, from or between buckets.",
-        "",
+        "assert(aws.client():s3():cp{ from = 'a', to = 's3://b/a', show_only = true }.command == 'aws s3 cp a s3://b/a')",
     ),
     Verb::new(
         "s3:ls",
         "([path]) -> lines | nil, error",
         "s3 ls [{path}] [--recursive] [--profile {profile}] [--region {region}]",
         "Buckets, or what is in one.",
-        "",
+        "assert(aws.client():s3():ls('s3://b', { show_only = true }).command == 'aws s3 ls s3://b')",
     )
     .gives(Gives::Lines)
     .reads()

@@ -30,25 +30,49 @@ const OWN: &[Described] = &[
         name: "client:compute",
         signature: "([{ zone, region }]) -> compute",
         about: "Its machines: `compute:instances()`.",
-        example: "",
+        example: "assert(gcp.client{ project = 'p' }:compute{ zone = 'z' }:instances():list{ show_only = true }.command == 'gcloud compute instances list --format=json --project p --zones z')",
     },
     Described {
         name: "client:storage",
         signature: "() -> storage",
         about: "Its storage: `storage:buckets()`.",
-        example: "",
+        example: "assert(gcp.client{ project = 'p' }:storage():buckets():list{ show_only = true }.command == 'gcloud storage buckets list --format=json --project p')",
     },
     Described {
         name: "client:sql",
         signature: "() -> sql",
         about: "Its databases: `sql:instances()`.",
-        example: "",
+        example: "assert(gcp.client{ project = 'p' }:sql():instances():list{ show_only = true }.command == 'gcloud sql instances list --format=json --project p')",
     },
     Described {
         name: "client:gke",
         signature: "([{ zone, region }]) -> gke",
         about: "Its Kubernetes: `gke:clusters()`.",
-        example: "",
+        example: "assert(gcp.client{ project = 'p' }:gke{ region = 'r' }:clusters():list{ show_only = true }.command == 'gcloud container clusters list --format=json --project p --region r')",
+    },
+    Described {
+        name: "compute:instances",
+        signature: "() -> instances",
+        about: "Its machines, by the zone or region that was told.",
+        example: "assert(gcp.client{ project = 'p' }:compute{ zone = 'z' }:instances():list{ show_only = true }.command == 'gcloud compute instances list --format=json --project p --zones z')",
+    },
+    Described {
+        name: "storage:buckets",
+        signature: "() -> buckets",
+        about: "Its buckets.",
+        example: "assert(gcp.client{ project = 'p' }:storage():buckets():list{ show_only = true }.argv[3] == 'buckets')",
+    },
+    Described {
+        name: "sql:instances",
+        signature: "() -> instances",
+        about: "Its databases.",
+        example: "assert(gcp.client{ project = 'p' }:sql():instances():list{ show_only = true }.argv[2] == 'sql')",
+    },
+    Described {
+        name: "gke:clusters",
+        signature: "() -> clusters",
+        about: "Its clusters of Kubernetes.",
+        example: "assert(gcp.client{ project = 'p' }:gke{ region = 'r' }:clusters():list{ show_only = true }.argv[3] == 'clusters')",
     },
     Described {
         name: "client:service_account",
@@ -72,7 +96,7 @@ const VERBS: &[Verb] = &[
         "(args) -> result, error",
         "{args...} [--project {project}]",
         "Runs gcloud with a list of words for its project.",
-        "",
+        "assert(gcp.client{ project = 'p' }:exec({ 'services', 'list' }, { show_only = true }).command == 'gcloud services list --project p')",
     )
     .gives(Gives::Document),
     Verb::new(
@@ -80,7 +104,7 @@ const VERBS: &[Verb] = &[
         "([{ filter }]) -> result, error",
         "compute instances list --format=json [--project {project}] [--zones {zone}] [--filter {filter}]",
         "Machines.",
-        "",
+        "assert(gcp.client{ project = 'p' }:compute():instances():list{ filter = 'name:web', show_only = true }.command == 'gcloud compute instances list --format=json --project p --filter name:web')",
     )
     .gives(Gives::Document)
     .reads(),
@@ -89,7 +113,7 @@ const VERBS: &[Verb] = &[
         "(name) -> result, error",
         "compute instances describe {name} --format=json [--project {project}] [--zone {zone}]",
         "A machine.",
-        "",
+        "assert(gcp.client{ project = 'p' }:compute{ zone = 'z' }:instances():describe('web', { show_only = true }).command == 'gcloud compute instances describe web --format=json --project p --zone z')",
     )
     .gives(Gives::Document)
     .reads(),
@@ -98,28 +122,28 @@ const VERBS: &[Verb] = &[
         "(name) -> result, error",
         "compute instances start {name} [--project {project}] [--zone {zone}]",
         "Starts a machine.",
-        "",
+        "assert(gcp.client{ project = 'p' }:compute{ zone = 'z' }:instances():start('web', { show_only = true }).command == 'gcloud compute instances start web --project p --zone z')",
     ),
     Verb::new(
         "instances:stop",
         "(name) -> result, error",
         "compute instances stop {name} [--project {project}] [--zone {zone}]",
         "Stops a machine.",
-        "",
+        "assert(gcp.client{ project = 'p' }:compute{ zone = 'z' }:instances():stop('web', { show_only = true }).command == 'gcloud compute instances stop web --project p --zone z')",
     ),
     Verb::new(
         "instances:delete",
         "(name) -> result, error",
         "compute instances delete {name} --quiet [--project {project}] [--zone {zone}]",
         "Deletes a machine.",
-        "",
+        "assert(gcp.client{ project = 'p' }:compute{ zone = 'z' }:instances():delete('web', { show_only = true }).command == 'gcloud compute instances delete web --quiet --project p --zone z')",
     ),
     Verb::new(
         "buckets:list",
         "() -> result, error",
         "storage buckets list --format=json [--project {project}]",
         "Buckets.",
-        "",
+        "assert(gcp.client{ project = 'p' }:storage():buckets():list{ show_only = true }.command == 'gcloud storage buckets list --format=json --project p')",
     )
     .gives(Gives::Document)
     .reads(),
@@ -128,14 +152,14 @@ const VERBS: &[Verb] = &[
         "(url[, { location }]) -> result, error",
         "storage buckets create {url} [--location {location}] [--project {project}]",
         "Makes a bucket (`gs://name`).",
-        "",
+        "assert(gcp.client{ project = 'p' }:storage():buckets():create('gs://b', { location = 'eu', show_only = true }).command == 'gcloud storage buckets create gs://b --location eu --project p')",
     ),
     Verb::new(
         "databases:list",
         "() -> result, error",
         "sql instances list --format=json [--project {project}]",
         "Instances of Cloud SQL.",
-        "",
+        "assert(gcp.client{ project = 'p' }:sql():instances():list{ show_only = true }.command == 'gcloud sql instances list --format=json --project p')",
     )
     .gives(Gives::Document)
     .reads(),
@@ -144,7 +168,7 @@ const VERBS: &[Verb] = &[
         "() -> result, error",
         "container clusters list --format=json [--project {project}] [--zone {zone}] [--region {region}]",
         "Clusters.",
-        "",
+        "assert(gcp.client{ project = 'p' }:gke():clusters():list{ show_only = true }.command == 'gcloud container clusters list --format=json --project p')",
     )
     .gives(Gives::Document)
     .reads(),
@@ -153,14 +177,14 @@ const VERBS: &[Verb] = &[
         "(name) -> result, error",
         "container clusters get-credentials {name} [--project {project}] [--zone {zone}] [--region {region}]",
         "Writes how to reach a cluster into the configuration of kubectl.",
-        "",
+        "assert(gcp.client{ project = 'p' }:gke{ zone = 'z' }:clusters():get_credentials('c', { show_only = true }).command == 'gcloud container clusters get-credentials c --project p --zone z')",
     ),
     Verb::new(
         "account:create",
         "([{ display_name, description }]) -> result, error",
         "iam service-accounts create {id} [--display-name {display_name}] [--description {description}] --format=json [--project {project}]",
         "Makes the account.",
-        "",
+        "assert(gcp.client{ project = 'p' }:service_account('ci'):create{ show_only = true }.command == 'gcloud iam service-accounts create ci --format=json --project p')",
     )
     .gives(Gives::Document),
     Verb::new(
@@ -168,7 +192,7 @@ const VERBS: &[Verb] = &[
         "{ member, role } -> result, error",
         "iam service-accounts add-iam-policy-binding {email} --member {member} --role {role} --format=json [--project {project}]",
         "Gives somebody a role on the account.",
-        "",
+        "local r = gcp.client{ project = 'p' }:service_account('ci'):add_iam_binding{ member = 'user:me', role = 'roles/x', show_only = true }\nassert(r.argv[5] == 'ci@p.iam.gserviceaccount.com')",
     )
     .gives(Gives::Document),
     Verb::new(
@@ -176,7 +200,7 @@ const VERBS: &[Verb] = &[
         "() -> result, error",
         "iam service-accounts delete {email} --quiet [--project {project}]",
         "Deletes the account.",
-        "",
+        "assert(gcp.client{ project = 'p' }:service_account('ci'):delete{ show_only = true }.command == 'gcloud iam service-accounts delete ci@p.iam.gserviceaccount.com --quiet --project p')",
     ),
 ];
 

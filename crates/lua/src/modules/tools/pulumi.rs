@@ -37,31 +37,31 @@ const OWN: &[Described] = &[
         name: "stack",
         signature: "(name[, { workdir, login, venv, env }]) -> stack",
         about: "A stack in a directory. `login` (or `login_url`) is the backend, `venv` a virtual environment or `venv_path` its path.",
-        example: "local stack = pulumi.stack('org/app/prod', { workdir = 'infra' })\nassert(stack.name == 'org/app/prod')\nassert(stack:up{ show_only = true }.command == 'pulumi up --yes --non-interactive --color never --stack org/app/prod')",
+        example: "local stack = pulumi.stack('org/app/prod', { workdir = '.' })\nassert(stack.name == 'org/app/prod')\nassert(stack:up{ show_only = true }.command == 'pulumi up --yes --non-interactive --color never --stack org/app/prod')",
     },
     Described {
         name: "client:stack",
         signature: "(name[, { create }]) -> boolean, output",
         about: "Goes to a stack; with `create` it is made where it is not there.",
-        example: "",
+        example: "local function deploy()\n  local client = assert(pulumi.login('file:///srv/state'))\n  assert(client:stack('prod', { create = true }))\nend",
     },
     Described {
         name: "client:set_workdir",
         signature: "(path) -> client",
         about: "Acts in another directory from now on.",
-        example: "",
+        example: "local function deploy()\n  local client = assert(pulumi.login('file:///srv/state'))\n  assert(client:set_workdir('infra'):stack('prod'))\nend",
     },
     Described {
         name: "stack:config_map",
         signature: "(values) -> result, error",
         about: "Sets several values; a table becomes JSON.",
-        example: "",
+        example: "local function deploy()\n  assert(pulumi.stack('prod'):config_map{ ['aws:region'] = 'eu-west-1', size = 3 }.success)\nend",
     },
     Described {
         name: "stack:outputs",
         signature: "([{ show_secrets }]) -> table | nil, error",
         about: "What the stack gives out.",
-        example: "",
+        example: "local function deploy()\n  log.info(assert(pulumi.stack('prod'):outputs()).url)\nend",
     },
 ];
 
@@ -78,7 +78,7 @@ const VERBS: &[Verb] = &[
         "(key, value[, { secret, path }]) -> boolean, output",
         "config set --non-interactive [--secret] [--path] [--stack {stack_name}] -- {key} {value@}",
         "Sets a value of the stack.",
-        "",
+        "local function deploy()\n  local client = assert(pulumi.login('file:///srv/state'))\n  assert(client:set_config('aws:region', 'eu-west-1'))\nend",
     )
     .gives(Gives::Flag),
     Verb::new(
@@ -86,7 +86,7 @@ const VERBS: &[Verb] = &[
         "(key) -> text | nil, error",
         "config get --non-interactive [--path] [--stack {stack_name}] -- {key}",
         "A value of the stack.",
-        "",
+        "local function deploy()\n  local client = assert(pulumi.login('file:///srv/state'))\n  log.info(client:get_config('aws:region'))\nend",
     )
     .gives(Gives::Text)
     .reads(),
@@ -95,7 +95,7 @@ const VERBS: &[Verb] = &[
         "([{ diff, envs, refresh, target }]) -> boolean, output",
         "preview --non-interactive --color never [--diff] [--refresh] [--target {target*}] [--stack {stack_name}]",
         "Says what would change.",
-        "",
+        "local function deploy()\n  local client = assert(pulumi.login('file:///srv/state'))\n  assert(client:preview{ diff = true })\nend",
     )
     .gives(Gives::Flag)
     .reads(),
@@ -104,7 +104,7 @@ const VERBS: &[Verb] = &[
         "([{ auto_approve, envs, skip_preview, refresh, target }]) -> boolean, output",
         "up --non-interactive --color never [auto_approve? --yes] [--skip-preview] [--refresh] [--target {target*}] [--stack {stack_name}]",
         "Makes it so.",
-        "",
+        "local function deploy()\n  local client = assert(pulumi.login('file:///srv/state'))\n  assert(client:up{ auto_approve = true })\nend",
     )
     .gives(Gives::Flag),
     Verb::new(
@@ -112,7 +112,7 @@ const VERBS: &[Verb] = &[
         "([{ auto_approve, envs, skip_preview, target }]) -> boolean, output",
         "destroy --non-interactive --color never [auto_approve? --yes] [--skip-preview] [--target {target*}] [--stack {stack_name}]",
         "Destroys everything in the stack.",
-        "",
+        "local function deploy()\n  local client = assert(pulumi.login('file:///srv/state'))\n  assert(client:destroy{ auto_approve = true })\nend",
     )
     .gives(Gives::Flag),
     Verb::new(
@@ -120,7 +120,7 @@ const VERBS: &[Verb] = &[
         "([{ auto_approve, envs }]) -> boolean, output",
         "refresh --non-interactive --color never --yes [auto_approve? ] [--stack {stack_name}]",
         "Brings the state to what is there.",
-        "",
+        "local function deploy()\n  local client = assert(pulumi.login('file:///srv/state'))\n  assert(client:refresh{})\nend",
     )
     .gives(Gives::Flag),
     Verb::new(
@@ -128,7 +128,7 @@ const VERBS: &[Verb] = &[
         "([name]) -> text or table | nil, error",
         "stack output --non-interactive --json [--show-secrets] [--stack {stack_name}] [-- {name}]",
         "An output, or all of them.",
-        "",
+        "local function deploy()\n  local client = assert(pulumi.login('file:///srv/state'))\n  log.info(client:output('url'))\nend",
     )
     .gives(Gives::Json)
     .reads()
@@ -138,21 +138,21 @@ const VERBS: &[Verb] = &[
         "([{ create }]) -> result, error",
         "stack select --non-interactive [--create] --stack {name}",
         "Goes to the stack; with `create` it is made where it is not there.",
-        "",
+        "assert(pulumi.stack('prod'):select{ create = true, show_only = true }.command == 'pulumi stack select --non-interactive --create --stack prod')",
     ),
     Verb::new(
         "stack:config",
         "(key, value[, { secret, path }]) -> result, error",
         "config set --non-interactive [--secret] [--path] --stack {name} -- {key} {value@}",
         "Sets a value; a table becomes JSON.",
-        "",
+        "assert(pulumi.stack('prod'):config('size', 3, { show_only = true }).command == 'pulumi config set --non-interactive --stack prod -- size 3')",
     ),
     Verb::new(
         "stack:get_config",
         "(key) -> text | nil, error",
         "config get --non-interactive [--path] --stack {name} -- {key}",
         "A value.",
-        "",
+        "assert(pulumi.stack('prod'):get_config('size', { show_only = true }).command == 'pulumi config get --non-interactive --stack prod -- size')",
     )
     .gives(Gives::Text)
     .reads(),
@@ -161,14 +161,14 @@ const VERBS: &[Verb] = &[
         "([{ config, skip_preview, refresh, target, parallel }]) -> result, error",
         "up --yes --non-interactive --color never [yes? ] [non_interactive? ] [--skip-preview] [--refresh] [--target {target*}] [--parallel {parallel}] [--config {config=}] --stack {name}",
         "Makes it so.",
-        "",
+        "assert(pulumi.stack('prod'):up{ skip_preview = true, show_only = true }.command == 'pulumi up --yes --non-interactive --color never --skip-preview --stack prod')",
     ),
     Verb::new(
         "stack:preview",
         "([{ diff, refresh, target }]) -> result, error",
         "preview --non-interactive --color never [non_interactive? ] [--diff] [--refresh] [--target {target*}] --stack {name}",
         "Says what would change.",
-        "",
+        "assert(pulumi.stack('prod'):preview{ diff = true, show_only = true }.command == 'pulumi preview --non-interactive --color never --diff --stack prod')",
     )
     .reads(),
     Verb::new(
@@ -176,35 +176,35 @@ const VERBS: &[Verb] = &[
         "([{ skip_preview, target }]) -> result, error",
         "destroy --yes --non-interactive --color never [yes? ] [non_interactive? ] [--skip-preview] [--target {target*}] --stack {name}",
         "Destroys everything in the stack.",
-        "",
+        "assert(pulumi.stack('prod'):destroy{ show_only = true }.command == 'pulumi destroy --yes --non-interactive --color never --stack prod')",
     ),
     Verb::new(
         "stack:refresh",
         "() -> result, error",
         "refresh --yes --non-interactive --color never [yes? ] [non_interactive? ] --stack {name}",
         "Brings the state to what is there.",
-        "",
+        "assert(pulumi.stack('prod'):refresh{ show_only = true }.command == 'pulumi refresh --yes --non-interactive --color never --stack prod')",
     ),
     Verb::new(
         "stack:cancel",
         "() -> result, error",
         "cancel --yes --stack {name}",
         "Ends an update that was left behind.",
-        "",
+        "assert(pulumi.stack('prod'):cancel{ show_only = true }.command == 'pulumi cancel --yes --stack prod')",
     ),
     Verb::new(
         "stack:remove",
         "([{ force }]) -> result, error",
         "stack rm --yes --non-interactive [--force] --stack {name}",
         "Forgets the stack.",
-        "",
+        "assert(pulumi.stack('prod'):remove{ force = true, show_only = true }.command == 'pulumi stack rm --yes --non-interactive --force --stack prod')",
     ),
     Verb::new(
         "stack:export",
         "() -> result, error",
         "stack export --stack {name}",
         "Its state; `data` has it as a table.",
-        "",
+        "assert(pulumi.stack('prod'):export{ show_only = true }.command == 'pulumi stack export --stack prod')",
     )
     .gives(Gives::Document)
     .reads(),
@@ -213,7 +213,7 @@ const VERBS: &[Verb] = &[
         "(args) -> result, error",
         "{args...}",
         "Runs pulumi in its directory with a list of words.",
-        "",
+        "assert(pulumi.stack('prod'):exec({ 'about' }, { show_only = true }).command == 'pulumi about')",
     ),
 ];
 
@@ -364,7 +364,11 @@ async fn config_map(lua: Lua, class: Class, object: Table, args: MultiValue) -> 
     } else {
         match call.run().await {
             Err(why) => return refused(&lua, &why),
-            Ok(ended) => result(&lua, &PULUMI, &ended)?,
+            Ok(ended) => {
+                let table = result(&lua, &PULUMI, &ended)?;
+                table.raw_set("changed", ended.is_success())?;
+                table
+            }
         }
     };
     let error: Option<String> = table.raw_get("error")?;

@@ -36,7 +36,7 @@ const OWN: &[Described] = &[
         name: "venv:exists",
         signature: "() -> boolean",
         about: "Whether it is there.",
-        example: "",
+        example: "assert(python.venv('.venv'):exists() == false)",
     },
     Described {
         name: "venv:create",
@@ -48,13 +48,13 @@ const OWN: &[Described] = &[
         name: "venv:pip",
         signature: "(words[, { env, timeout }]) -> result, error",
         about: "Runs pip in it, with a line (`'install -r requirements.txt'`) or a list of words.",
-        example: "",
+        example: "local r, err = python.venv('gone'):pip('install flask')\nassert(not r or not r.success)",
     },
     Described {
         name: "venv:exec",
         signature: "(words[, { env, timeout, stdin }]) -> result, error",
         about: "Runs its Python with a line (`'app.py --port 80'`) or a list of words.",
-        example: "",
+        example: "local r, err = python.venv('gone'):exec({ 'app.py', '--port', '80' })\nassert(not r or not r.success)",
     },
     Described {
         name: "venv:remove",

@@ -63,7 +63,7 @@ const FUNCTIONS: &[Described] = &[
         name: "client:target",
         signature: "(expression[, type]) -> target",
         about: "Minions, as `salt.target`. A client has the methods of a target, too; their first argument is the expression.",
-        example: "assert(salt.client():pkg_install('web*', 'nginx', { show_only = true }).argv[6] == 'pkg.install')",
+        example: "assert(salt.client():target('web*'):pkg_install('nginx', { show_only = true }).argv[6] == 'pkg.install')\nassert(salt.client():pkg_install('web*', 'nginx', { show_only = true }).argv[6] == 'pkg.install')",
     },
     Described {
         name: "target:cmd",
@@ -75,13 +75,13 @@ const FUNCTIONS: &[Described] = &[
         name: "target:ping",
         signature: "() -> result, stdout, stderr, error",
         about: "Asks whether they are there (`test.ping`).",
-        example: "",
+        example: "assert(salt.target('web*'):ping{ show_only = true }.argv[6] == 'test.ping')",
     },
     Described {
         name: "target:result",
         signature: "() -> stdout, stderr, error",
         about: "What came of the last call.",
-        example: "",
+        example: "local t = salt.target('web*')\nt:ping()\nlog.info(t:result())",
     },
     Described {
         name: "key.list",

@@ -27,7 +27,7 @@ impl Program {
     }
 
     /// What it is called on behalf of a step.
-    fn called(&self, step: &Acting) -> String {
+    pub fn called(&self, step: &Acting) -> String {
         self.variable
             .and_then(|variable| step.env(variable))
             .filter(|name| !name.is_empty())
@@ -139,7 +139,7 @@ impl Call {
     }
 }
 
-fn quoted(word: &str) -> String {
+pub(super) fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_=./:,@%+{}".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

@@ -243,25 +243,11 @@ pub(super) fn remove_one(path: &Path) -> std::io::Result<()> {
     }
 }
 
-pub(super) async fn remove_all(path: PathBuf) -> std::result::Result<(), String> {
-    let is_root = path.canonicalize().is_ok_and(|path| path == Path::new("/"));
-    if is_root {
-        return Err("the root is not removed; say which directory below it is meant".to_owned());
-    }
+async fn remove_all(path: PathBuf) -> std::result::Result<(), String> {
     if would(|| format!("remove {} and everything in it", path.display())) {
-        return Ok(());
+        return crate::modules::removable(&path).map(drop);
     }
-    let removed = match std::fs::symlink_metadata(&path) {
-        Ok(known) if known.is_dir() => tokio::fs::remove_dir_all(&path).await,
-        Ok(_) => tokio::fs::remove_file(&path).await,
-        Err(error) => Err(error),
-    };
-    match removed {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(told("remove", &path)(error))
-        }
-        _ => Ok(()),
-    }
+    crate::modules::remove_tree(&path).await.map(drop)
 }
 
 async fn copy(from: &Text, to: &Text) -> std::result::Result<(), String> {

@@ -20,8 +20,9 @@ mod time;
 mod web;
 mod workdir;
 
+pub(super) use network::{certificate, headers, scan};
 pub(crate) use os::Exit;
-pub(super) use web::client;
+pub(super) use web::{client, tls};
 
 use super::Module;
 

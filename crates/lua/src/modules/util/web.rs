@@ -173,7 +173,8 @@ pub(super) fn roots() -> Arc<RootCertStore> {
     Arc::clone(ROOTS.get_or_init(read))
 }
 
-fn tls() -> Result<Arc<ClientConfig>, String> {
+/// How requests are covered.
+pub(in crate::modules) fn tls() -> Result<Arc<ClientConfig>, String> {
     static TLS: OnceLock<Result<Arc<ClientConfig>, String>> = OnceLock::new();
     let make = || {
         let provider = Arc::new(rustls::crypto::ring::default_provider());

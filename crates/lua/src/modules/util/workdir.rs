@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use mlua::Result;
 
-use super::fs::{remove_all, told};
+use super::fs::told;
 use super::given::{Text, done, place, would};
-use crate::modules::{Described, Installer, Module, acting};
+use crate::modules::{Described, Installer, Module, acting, empty_own, remove_tree};
 
 pub(crate) const MODULE: Module = Module {
     name: "workdir",
@@ -33,7 +33,7 @@ pub(crate) const MODULE: Module = Module {
         Described {
             name: "cleanup",
             signature: "([path]) -> true | false, error",
-            about: "Removes what is in it, or a directory of that path with everything in it. Directories such as `/` and `/etc` are refused.",
+            about: "Removes what is in it, or a directory of that path with everything in it. What the machine needs (`/`, `/etc`, homes) and the directory in which the execution was started are refused.",
             example: "workdir.create('a/b')\nassert(workdir.cleanup('a') and not workdir.exists('a'))\nfs.write('x', '')\nassert(workdir.cleanup() and workdir.exists() and #fs.ls('.') == 0)",
         },
     ],
@@ -55,33 +55,15 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
     })?;
     module.act_async("cleanup", |_, path: Option<Text>| async move {
         Ok(done(match path.map(|path| place(&path)) {
-            Some(Ok(path)) => remove_all(path).await,
+            Some(Ok(path)) if would(|| format!("remove {}", path.display())) => Ok(()),
+            None if would(|| "empty the directory of the step".to_owned()) => Ok(()),
+            Some(Ok(path)) => remove_tree(&path).await.map(drop),
             Some(Err(why)) => Err(why),
-            None => empty().await,
+            None => empty_own().await,
         }))
     })
 }
 
 fn named(path: Option<Text>) -> std::result::Result<PathBuf, String> {
     path.map_or_else(|| Ok(acting().workdir.clone()), |path| place(&path))
-}
-
-/// Removes what is in the directory of the step, which stays because the step is in it.
-async fn empty() -> std::result::Result<(), String> {
-    let folder = acting().workdir.clone();
-    if folder.canonicalize().is_ok_and(|path| path.components().count() < 3) {
-        return Err(format!(
-            "{} is not emptied, because the machine needs it; give the step a directory of its own",
-            folder.display()
-        ));
-    }
-    let entries = match std::fs::read_dir(&folder) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(told("list", &folder)(error)),
-    };
-    for entry in entries {
-        remove_all(entry.map_err(told("list", &folder))?.path()).await?;
-    }
-    Ok(())
 }

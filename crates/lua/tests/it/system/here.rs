@@ -7,14 +7,14 @@ use super::{Machine, files};
 #[test]
 fn a_check_says_what_would_be_done_and_does_nothing() {
     let machine = Machine { check: true, ..files() };
-    machine.write("work/conf", "a = 1\n");
+    machine.write("desk/conf", "a = 1\n");
     let said = machine.ok("local r = file_ops.replace('conf', 'a = 1', 'a = 2')
          assert(r.changed and r.message:find('to be done') and r.diff:find('+a = 2', 1, true))
          local ok, made = file_ops.directory { path = 'new' }
          assert(ok.changed and made == ok)
          assert(not file_ops.lineinfile('conf', 'a = 1').changed)");
-    assert_eq!(machine.read("work/conf"), "a = 1\n");
-    assert!(!machine.path("work/new").exists());
+    assert_eq!(machine.read("desk/conf"), "a = 1\n");
+    assert!(!machine.path("desk/new").exists());
     assert!(said[0].contains("-a = 1\n+a = 2"), "{said:?}");
     assert_eq!(said.len(), 2, "what is so already is not worth a word: {said:?}");
 }
@@ -49,7 +49,7 @@ fn a_wrong_call_raises_and_a_refusal_is_told() {
 fn bytes_that_are_no_text_are_copied_as_they_are() {
     let machine = files();
     machine.ok("file_ops.copy { content = '\\0\\255x', dest = 'b' }");
-    assert_eq!(fs::read(machine.path("work/b")).unwrap(), b"\0\xffx");
+    assert_eq!(fs::read(machine.path("desk/b")).unwrap(), b"\0\xffx");
 }
 
 const DPKG: &str = r#"case "$*" in *nginx*) test -e "$0.installed" && printf 'nginx\t1.24-1\tii \n' && exit 0;; esac
@@ -341,4 +341,50 @@ fn nothing_is_run_in_a_check() {
     assert_eq!(said.len(), 4, "{said:?}");
     assert_eq!(machine.calls(), ["vgs --noheadings -- data"]);
     assert!(!machine.path("root/etc/exports").exists());
+}
+
+#[test]
+fn what_is_said_of_nixos_is_read_by_nix() {
+    let machine = Machine::new();
+    let error = machine.ok("local r, err = nixos.enable_flakes() assert(r == nil) print(err)");
+    assert!(error[0].contains("this machine is no NixOS"), "{error:?}");
+    machine.write(
+        "root/etc/nixos/configuration.nix",
+        "{ ... }:\n{\n  imports = [ ./hardware.nix ];\n}\n",
+    );
+    let said = machine.ok(
+        "assert(not nixos.remove_package { package = 'vim' }.changed)
+         local ok, msg = nixos.configure_user { username = 'ann', shell = 'pkgs.zsh', groups = { 'wheel' }, settings = { initialPassword = 'hunter2' } }
+         assert(ok and msg.changed)
+         print('users: ' .. msg, ok.diff)
+         nixos.configure_environment { packages = { 'kitty.terminfo' }, variables = { EDITOR = 'vim' } }
+         assert(not pcall(nixos.configure_networking, { firewall = { ports = 1 } }))
+         local r, err = nixos.add_import { path = 'a b' }
+         assert(r == nil and err:find('no path of Nix'))",
+    );
+    assert!(!said.join("\n").contains("hunter2"), "{said:?}");
+    let document: serde_json::Value =
+        serde_json::from_str(&machine.read("root/etc/nixos/hostler.json")).unwrap();
+    assert_eq!(
+        document,
+        serde_json::json!({
+            "environment": {
+                "systemPackages": [{ "_package": "kitty.terminfo" }],
+                "variables": { "EDITOR": "vim" },
+            },
+            "users": { "users": { "ann": {
+                "extraGroups": ["wheel"],
+                "initialPassword": "hunter2",
+                "isNormalUser": true,
+                "shell": { "_package": "zsh" },
+            } } },
+        })
+    );
+    assert_eq!(
+        machine.read("root/etc/nixos/configuration.nix"),
+        "{ ... }:\n{\n  imports = [ ./hostler.nix ./hardware.nix ];\n}\n"
+    );
+    machine.write("root/etc/nixos/configuration.nix", "{ ... }: { }\n");
+    let said = machine.ok("local r, err = nixos.enable_flakes() assert(r == nil) print(err)");
+    assert!(said[0].contains("add `imports = [ ./hostler.nix ];`"), "{said:?}");
 }

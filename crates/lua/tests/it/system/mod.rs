@@ -2,7 +2,8 @@
 //! they were called.
 
 mod here;
-mod reach;
+pub(crate) mod reach;
+mod security;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -26,17 +27,17 @@ impl Sink for Kept {
 }
 
 /// A machine of our own.
-struct Machine {
-    folder: tempfile::TempDir,
-    check: bool,
+pub(crate) struct Machine {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) check: bool,
     rooted: bool,
     said: Rc<Kept>,
 }
 
 impl Machine {
-    fn new() -> Machine {
+    pub(crate) fn new() -> Machine {
         let folder = tempfile::tempdir().unwrap();
-        for part in ["bin", "work", "root/etc", "root/proc", "root/people/ann"] {
+        for part in ["bin", "desk", "root/etc", "root/proc", "root/people/ann"] {
             fs::create_dir_all(folder.path().join(part)).unwrap();
         }
         for tool in ["cat", "grep", "sleep", "touch", "rm", "mkdir", "echo", "stat", "ls", "test"] {
@@ -47,7 +48,7 @@ impl Machine {
         let machine =
             Machine { folder, check: false, rooted: true, said: Rc::new(Kept(RefCell::default())) };
         let uid =
-            fs::metadata(machine.path("work")).map(|m| std::os::unix::fs::MetadataExt::uid(&m));
+            fs::metadata(machine.path("desk")).map(|m| std::os::unix::fs::MetadataExt::uid(&m));
         let uid = uid.unwrap();
         machine.write(
             "root/etc/passwd",
@@ -59,17 +60,17 @@ impl Machine {
         machine
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
@@ -90,16 +91,16 @@ impl Machine {
         calls
     }
 
-    fn run(&self, text: &str) -> Result<Vec<String>, String> {
+    pub(crate) fn run(&self, text: &str) -> Result<Vec<String>, String> {
         let mut environment = BTreeMap::from([
             ("PATH".to_owned(), self.path("bin").display().to_string()),
-            ("HOME".to_owned(), self.path("work").display().to_string()),
+            ("HOME".to_owned(), self.path("desk").display().to_string()),
         ]);
         if self.rooted {
             environment.insert("HOSTLER_HOST_ROOT".into(), self.path("root").display().to_string());
         }
         let acting = Rc::new(Acting {
-            workdir: self.path("work"),
+            workdir: self.path("desk"),
             environment,
             secrets: BTreeMap::new(),
             sink: Rc::clone(&self.said) as Rc<dyn Sink>,
@@ -121,7 +122,7 @@ impl Machine {
         }
     }
 
-    fn ok(&self, text: &str) -> Vec<String> {
+    pub(crate) fn ok(&self, text: &str) -> Vec<String> {
         self.run(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 }

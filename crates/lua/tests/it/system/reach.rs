@@ -45,9 +45,30 @@ fn remote() -> Machine {
 }
 
 #[test]
+fn a_password_is_told_to_ssh_alone() {
+    let machine = files();
+    let ask = "test \"$(\"$SSH_ASKPASS\" 'password: ')\" = \"it's secret\" || { echo 'Permission denied' >&2; exit 255; }\necho \"$SSH_ASKPASS\" > \"$HOME/asked\"";
+    machine.program("ssh", ask).program("sftp", ask);
+    machine.write("desk/a", "");
+    machine.ok("local c = assert(ssh.connect('web1', 'deploy', { password = \"it's secret\" }))
+         assert(ssh.exec(c, 'true') and ssh.upload(c, 'a', '/tmp/x'))
+         for key, value in c do assert(not tostring(value):find('secret')) end
+         local none, err = ssh.connect('web1', 'deploy', { password = 'wrong' })
+         assert(none == nil and err:find('Permission denied'))
+         local plain = ssh.connect('web1', 'deploy')
+         assert(plain == nil)");
+    let calls = machine.calls();
+    assert!(calls[..3].iter().all(|call| call.contains("-o BatchMode=no -o PreferredAuth")));
+    assert!(!calls.iter().any(|call| call.contains("secret")), "{calls:?}");
+    assert!(calls.last().unwrap().contains("-o BatchMode=yes"));
+    let asked = machine.read("desk/asked");
+    assert!(asked.contains("hostler-askpass-") && !Path::new(asked.trim()).exists());
+}
+
+#[test]
 fn another_machine_is_spoken_to_with_its_key_checked() {
     let machine = remote();
-    machine.write("work/a b", "12345");
+    machine.write("desk/a b", "12345");
     machine.ok(
         "local c = assert(ssh.connect('web1', 'deploy', { port = 2222, key_path = 'id', accept_new = true }))
          local ok, r = ssh.exec(c, 'echo out; echo err >&2; exit 3')
@@ -65,9 +86,7 @@ fn another_machine_is_spoken_to_with_its_key_checked() {
          local r, err = ssh.exec(c, 'true')
          assert(r == nil and err:find('disconnected'))
          local c, err = ssh.connect('unknown', 'deploy')
-         assert(c == nil and err:find('accept_new'))
-         local c, err = ssh.connect('web1', 'deploy', { password = 'x' })
-         assert(c == nil and err:find('key_path'))",
+         assert(c == nil and err:find('accept_new'))",
     );
     let calls = machine.calls();
     let options = "-o BatchMode=yes -o StrictHostKeyChecking=accept-new";
@@ -80,8 +99,42 @@ fn another_machine_is_spoken_to_with_its_key_checked() {
             .iter()
             .any(|call| call.contains("StrictHostKeyChecking=yes") && call.contains("unknown"))
     );
-    let local = machine.path("work/a b");
+    let local = machine.path("desk/a b");
     assert_eq!(machine.read("bin/sftp.given"), format!("put \"{}\" \"/tmp/x\"\n", local.display()));
+}
+
+#[test]
+pub(crate) fn a_tunnel_is_there_until_it_is_closed() {
+    let machine = Machine { check: false, ..remote() };
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let way = format!("-L 127.0.0.1:{port}:db.internal:5432 -- web1");
+    machine.program(
+        "ssh",
+        "case \"$*\" in
+           *' -N '*refused*) echo 'Permission denied (publickey).' >&2; exit 255;;
+           *' -N '*) echo $$ > \"$0.pid\"; exec sleep 60;;
+         esac",
+    );
+    machine.ok(&format!(
+        "local c = assert(ssh.connect('web1', 'deploy'))
+         local t = assert(ssh.create_tunnel(c, {port}, 'db.internal', 5432))
+         assert(t.local_port == {port} and t.address == '127.0.0.1:{port}')
+         local function begun() return fs.exists('../bin/ssh.pid') and #fs.read('../bin/ssh.pid') > 0 end
+         for _ = 1, 2000 do if begun() then break end goroutine.sleep(5) end
+         assert(ssh.close_tunnel(t) and not ssh.close_tunnel(t))
+         local t, err = ssh.create_tunnel(c, 0, 'refused', 1)
+         assert(t == nil and err:find('Permission denied'), err)
+         assert(not pcall(ssh.create_tunnel, c, 0, '-x', 1))"
+    ));
+    assert!(machine.calls().iter().any(|call| call.ends_with(&way)), "how it is called");
+    let pid = machine.read("bin/ssh.pid").trim().to_owned();
+    wait_for_end(&pid);
+    let machine = Machine { check: true, ..machine };
+    let said = machine.ok(
+        "local c = assert(ssh.connect('web1', 'deploy')) assert(ssh.create_tunnel(c, 7, 'db', 1))",
+    );
+    assert!(said[0].contains("a tunnel through web1: 127.0.0.1:7:db:1"), "{said:?}");
 }
 
 #[test]
@@ -90,7 +143,7 @@ fn another_machine_is_not_touched_in_a_check() {
     let said = machine.ok("local c = assert(ssh.connect('web1', 'deploy'))
          assert(ssh.exec(c, 'touch made'))
          assert(ssh.mkdir(c, 'made').changed and ssh.upload(c, 'a', 'b').changed)");
-    assert!(!machine.path("work/made").exists() && !machine.path("bin/sftp.given").exists());
+    assert!(!machine.path("desk/made").exists() && !machine.path("bin/sftp.given").exists());
     assert_eq!(said.len(), 3, "{said:?}");
 }
 
@@ -151,7 +204,7 @@ fn whoever_waits_no_more_takes_the_program_along() {
         files: BTreeMap::new(),
     };
     let acting = Rc::new(Acting {
-        workdir: machine.path("work"),
+        workdir: machine.path("desk"),
         environment: BTreeMap::from([(
             "PATH".to_owned(),
             machine.path("bin").display().to_string(),
@@ -176,8 +229,14 @@ fn whoever_waits_no_more_takes_the_program_along() {
         tokio::select! { _ = step => panic!("it ended"), () = begun => {} }
     });
     let pid = fs::read_to_string(&mark).unwrap().trim().to_owned();
+    wait_for_end(&pid);
+}
+
+/// Waits until a process is gone, or only waits to be asked how it ended.
+fn wait_for_end(pid: &str) {
     let process = Path::new("/proc").join(pid).join("cmdline");
     let begun = Instant::now();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         while fs::read(&process).is_ok_and(|line| !line.is_empty()) {
             assert!(begun.elapsed() < Duration::from_secs(10), "it is still there");

@@ -255,19 +255,147 @@ fn hostler_is_the_one_that_the_step_names() {
         .run(
             "local r = sloth.agent.list({ master = 'x:1' })\n\
              assert(r.output == 'done\\n')\n\
-             assert(sloth.workflow.add({ name = 'b', file = 'b.lua', description = 'd', active = false }).changed)\n\
+             assert(sloth.workflow.add({ name = 'b', file = 'b.lua', description = 'd', active = true }).changed)\n\
+             local none, err = sloth.workflow.add({ name = 'b', file = 'b.lua', active = false })\n\
+             assert(none == nil and err:find('active'))\n\
              local r = sloth.workflow.activate({ name = 'b' })\n\
-             assert(r.changed and r.message == 'done')\n\
-             sloth.run({ task = 't', sloth = 'b', delegate_to = 'n' })",
+             assert(r.changed == false and r.message == 'b can be run')\n\
+             assert(sloth.workflow.deactivate({ name = 'b' }) == nil)\n\
+             sloth.run({ task = 't', file = 'b.lua' })",
         )
         .unwrap();
     assert_eq!(
         world.calls(),
         [
             "other|node|ls",
-            "other|workflow|add|b|--file|b.lua|--description|d|--disabled",
-            "other|workflow|enable|b",
-            "other|workflow|run|b|--task|t|--delegate-to|n",
+            "other|workflow|push|b.lua",
+            "other|workflow|show|b",
+            "other|workflow|run|b.lua|--task|t",
         ]
     );
+}
+
+/// A machine behind `ssh`: its lines are done here, with what is asked of systemd and of Hostler written down.
+fn with_another_machine() -> World {
+    let mut world = World::new();
+    let there = world.path("there").display().to_string();
+    std::fs::create_dir_all(world.path("there/usr/local/bin")).unwrap();
+    world.program(
+        "hostler",
+        "case \"$1 $2\" in 'node get') exit 4;; 'node token') echo ticket-1;; esac",
+    );
+    world.program("systemctl", "case \"$1\" in is-active) test -e \"$HOME/active\";; start) touch \"$HOME/active\";; stop) rm \"$HOME/active\";; esac");
+    world.program(
+        "ssh",
+        &format!(
+            "for line; do :; done\nline=$(printf '%s' \"$line\" | sed 's|/usr/local/bin|{there}/usr/local/bin|g')\ncase \"$line\" in *'agent join'*) cat > \"$HOME/ticket\"; exit 0;; *'agent install'*) touch \"$HOME/active\"; exit 0;; esac\neval \"$line\""
+        ),
+    );
+    world.program(
+        "sftp",
+        &format!("read -r _ from to; from=${{from#?}}; cp \"${{from%?}}\" '{there}'\"$to\""),
+    );
+    let own = world.path("bin/hostler").display().to_string();
+    world.set("HOSTLER_BIN", &own);
+    world
+}
+
+#[test]
+fn an_agent_is_brought_to_a_machine_once() {
+    let mut world = with_another_machine();
+    let install = "sloth.agent.install{ name = 'web-1', ssh_host = '10.0.0.7', ssh_port = 2222, ssh_key = 'key', master = 'control:7443' }";
+    world.check = true;
+    let said = world.run(&format!("assert({install}.changed)")).unwrap();
+    assert!(said.iter().any(|line| line.contains("agent join - --server https://control:7443")));
+    assert_eq!(world.calls(), ["hostler|node|get|web-1"]);
+    assert!(!world.path("ticket").exists());
+    std::fs::remove_file(world.path("calls")).unwrap();
+    world.check = false;
+    world.run(&format!("local r, err = {install} assert(r and r.changed, err)")).unwrap();
+    assert_eq!(std::fs::read_to_string(world.path("ticket")).unwrap(), "ticket-1");
+    let brought = std::fs::read(world.path("there/usr/local/bin/hostler")).unwrap();
+    assert_eq!(brought, std::fs::read(world.path("bin/hostler")).unwrap());
+    let calls = world.calls();
+    let there = "-o|BatchMode=yes|-o|StrictHostKeyChecking=yes|-o|Port=2222|-o|IdentityFile=~/key";
+    assert_eq!(
+        calls,
+        [
+            "hostler|node|get|web-1".to_owned(),
+            format!("sftp|{there}|-q|-b|-|--|root@10.0.0.7"),
+            format!(
+                "ssh|{there}|-T|--|root@10.0.0.7|chmod 0755 /usr/local/bin/.hostler.new && mv -f /usr/local/bin/.hostler.new /usr/local/bin/hostler"
+            ),
+            "hostler|node|token|create|--name|web-1|--output|jsonpath={.ticket}".to_owned(),
+            format!(
+                "ssh|{there}|-T|--|root@10.0.0.7|/usr/local/bin/hostler agent join - --server https://control:7443 --name web-1"
+            ),
+            format!("ssh|{there}|-T|--|root@10.0.0.7|/usr/local/bin/hostler agent install --start"),
+        ]
+    );
+    assert!(!calls.iter().any(|call| call.contains("ticket-1")));
+    world.program("hostler", "exit 0");
+    world.run(&format!("assert({install}.changed == false)")).unwrap();
+}
+
+#[test]
+fn an_agent_is_updated_when_it_has_another_program() {
+    let mut world = with_another_machine();
+    let update = "sloth.agent.update{ name = 'web-1', ssh_host = 'web-1' }";
+    std::fs::write(world.path("there/usr/local/bin/hostler"), "old").unwrap();
+    world.check = true;
+    world.run(&format!("assert({update}.changed)")).unwrap();
+    assert_eq!(std::fs::read(world.path("there/usr/local/bin/hostler")).unwrap(), b"old");
+    world.check = false;
+    world.run(&format!("local r, err = {update} assert(r and r.changed, err)")).unwrap();
+    assert!(world.calls().contains(&"systemctl|restart|hostler-agent".to_owned()));
+    world.run(&format!("assert({update}.changed == false)")).unwrap();
+    world.run("assert(not pcall(sloth.agent.update, { name = 'web-1' }))").unwrap();
+}
+
+#[test]
+fn an_agent_is_started_and_stopped_here_and_elsewhere() {
+    let mut world = with_another_machine();
+    for more in ["", "ssh_host = 'web-1'"] {
+        let text = format!(
+            "assert(sloth.agent.start{{ {more} }}.changed)
+             assert(sloth.agent.start{{ {more} }}.changed == false)
+             assert(sloth.agent.stop{{ {more} }}.changed)
+             assert(sloth.agent.stop{{ {more} }}.changed == false)"
+        );
+        world.run(&text).unwrap();
+    }
+    world.check = true;
+    world.run("assert(sloth.agent.start{}.changed)").unwrap();
+    assert!(!world.path("active").exists());
+}
+
+#[test]
+fn names_of_machines_are_kept_where_ssh_looks() {
+    let mut world = World::new();
+    std::fs::create_dir(world.path(".ssh")).unwrap();
+    std::fs::write(world.path(".ssh/config"), "Host other\n    User bea\n").unwrap();
+    world.check = true;
+    world.run("assert(sloth.ssh.add{ name = 'web', host = '10.0.0.7' }.changed)").unwrap();
+    assert!(!std::fs::read_to_string(world.path(".ssh/config")).unwrap().contains("web"));
+    world.check = false;
+    world
+        .run(
+            "assert(sloth.ssh.add{ name = 'web', host = '10.0.0.7', user = 'ann', port = 2222, key_path = '~/.ssh/web' }.changed)
+             assert(not sloth.ssh.add{ name = 'web', host = '10.0.0.7', user = 'ann', port = 2222, key_path = '~/.ssh/web' }.changed)
+             local p = sloth.ssh.list()
+             assert(#p == 1 and p[1].host == '10.0.0.7' and p[1].user == 'ann' and p[1].port == 2222)
+             assert(not pcall(sloth.ssh.add, { name = 'x y', host = 'h' }))
+             assert(not pcall(sloth.ssh.add, { name = 'x', host = 'h\\n  ProxyCommand evil' }))",
+        )
+        .unwrap();
+    let text = std::fs::read_to_string(world.path(".ssh/config")).unwrap();
+    assert_eq!(
+        text,
+        "Host other\n    User bea\n\n# hostler: web\nHost web\n    HostName 10.0.0.7\n    User ann\n    Port 2222\n    IdentityFile ~/.ssh/web\n# hostler: end\n"
+    );
+    world
+        .run("assert(sloth.ssh.remove('web').changed and not sloth.ssh.remove('web').changed)")
+        .unwrap();
+    let text = std::fs::read_to_string(world.path(".ssh/config")).unwrap();
+    assert_eq!(text, "Host other\n    User bea\n\n");
 }

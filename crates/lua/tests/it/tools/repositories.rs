@@ -141,19 +141,57 @@ fn without_a_command_files_are_given_to_hostler() {
                 assert(r and r.changed, err)";
     world.run(body).unwrap();
     assert_eq!(world.calls(), ["hostler|run|-f|~/.hostler/gitops/checkouts/w/app/a.yaml"]);
+    world
+        .run(
+            "exec.run('cd work && echo x > app/README && echo y > app/b.sloth && git add . && git commit -q -m more && git push -q')\n\
+             local diff = gitops.generate_diff('w')\n\
+             assert(diff.warnings[1]:find('^1 files are neither'), diff.warnings[1])\n\
+             assert(gitops.sync_workflow('w').changed)",
+        )
+        .unwrap();
+    assert_eq!(
+        world.calls()[1..],
+        ["hostler|workflow|run|~/.hostler/gitops/checkouts/w/app/b.sloth"]
+    );
+    world
+        .run("assert(exec.run('cd work && git rm -q app/a.yaml && git commit -q -m gone && git push -q').success)")
+        .unwrap();
     world.check = true;
     let said = world
         .run(
-            "exec.run('cd work && git rm -q app/a.yaml && git commit -q -m gone && git push -q')\n\
-             local r = gitops.sync_workflow('w')\n\
+            "local r = gitops.sync_workflow('w')\n\
              assert(r.changed and r.diff.deleted_resources == 1 and #r.diff.warnings == 1)",
         )
         .unwrap();
     assert!(said[0].starts_with("would apply "), "{said:?}");
-    assert_eq!(world.calls().len(), 1);
+    assert_eq!(world.calls().len(), 2);
     world.check = false;
     let error = world
         .run("local r, err = gitops.create_workflow{ id = '../x', repository = 'r' } error(err)")
         .unwrap_err();
     assert!(error.contains("`../x` is no id"), "{error}");
+}
+
+#[test]
+fn what_is_new_is_applied_while_a_step_follows() {
+    let world = world();
+    world
+        .run(
+            "gitops.register_repository{ id = 'r', url = 'up.git' }
+             assert(gitops.create_workflow{ id = 'w', repository = 'r', target_path = 'app', auto_sync = true, command = { 'sh', '-c', 'cat a.yaml >> ../../../../../applied' } })
+             local function wait(text)
+               for _ = 1, 600 do
+                 if fs.exists('applied') and fs.read('applied') == text then return end
+                 goroutine.sleep(50)
+               end
+               error('it was not applied: ' .. text)
+             end
+             assert(gitops.start_auto_sync{ interval = 1 })
+             wait('1\\n')
+             exec.run('cd work && echo 2 > app/a.yaml && git commit -q -a -m two && git push -q')
+             wait('1\\n2\\n')
+             assert(gitops.stop_auto_sync() and not gitops.stop_auto_sync())
+             assert(gitops.get_workflow_status('w').auto_sync)",
+        )
+        .unwrap();
 }

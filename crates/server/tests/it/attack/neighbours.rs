@@ -68,6 +68,12 @@ async fn neighbours() -> Neighbours {
     let array = post("task-arrays", array).await;
     let invitation = json!({ "role": "viewer", "email": format!("{CANARY}@example.org") });
     let invitation = post("invitations", invitation).await;
+    let text = format!("workflow.define('their-flow'):tasks({{ task('a'):command('{CANARY}') }})");
+    post("workflows", json!({ "bundle": { "name": "their.sloth", "text": text } })).await;
+    let execution = post("workflows/their-flow/executions", json!({})).await;
+    let text = format!("return '{CANARY}'");
+    let bundle = json!({ "name": "their.lua", "text": text });
+    post("modules", json!({ "name": "their-module", "bundle": bundle })).await;
     let path = "/api/v1/projects/theirs/workloads/their-web";
     let web = world.call_as(&ada, Method::PUT, path, Some(spec)).await;
     assert_eq!(web.status, 200, "{}", web.json());
@@ -99,6 +105,9 @@ async fn neighbours() -> Neighbours {
         ("{task}", both(&task, "their-task")),
         ("{array}", both(&array, "their-array")),
         ("{workload}", both(&web, "their-web")),
+        ("{workflow}", vec!["their-flow".to_owned()]),
+        ("{execution}", vec![id(&execution)]),
+        ("{module}", vec!["their-module".to_owned()]),
         ("{secret}", vec!["their-key".to_owned()]),
         ("{version}", vec!["1".to_owned()]),
         ("{blob}", vec![digest.clone()]),
@@ -109,7 +118,8 @@ async fn neighbours() -> Neighbours {
         ("{policy}", vec!["their-policy".to_owned()]),
         ("{user}", both(&user, "ada")),
     ]);
-    let ids = [&project, &task, &array, &web, invitation, token, &approval, &user].map(id);
+    let ids =
+        [&project, &task, &array, &web, &execution, invitation, token, &approval, &user].map(id);
     let ids = ids.into_iter().chain([digest]).collect();
     Neighbours { world, eve, targets, ids }
 }
@@ -131,6 +141,9 @@ impl Neighbours {
                 parts.iter().map(move |part| format!("{path}/{part}")).collect::<Vec<_>>()
             };
             paths = paths.iter().flat_map(longer).collect();
+        }
+        if endpoint.name == "execution_output" {
+            paths.iter_mut().for_each(|path| path.push_str("?step=a"));
         }
         paths
     }
@@ -168,6 +181,9 @@ impl Neighbours {
             "/tasks",
             "/task-arrays",
             "/workloads",
+            "/workflows",
+            "/modules",
+            "/executions",
             "/secrets",
             "/secrets/their-key/versions",
             "/blobs",
@@ -196,7 +212,13 @@ fn has_body(name: &str) -> bool {
 /// A body that would do something, if it were let.
 fn body_of(name: &str) -> Value {
     match name {
-        "task_kill" | "array_kill" | "secret_generate" => json!({}),
+        "task_kill" | "array_kill" | "secret_generate" | "workflow_run" | "execution_retry" => {
+            json!({})
+        }
+        "workflow_push" => json!({ "bundle": { "name": "x.lua", "text": "print(1)" } }),
+        "module_push" => {
+            json!({ "name": "their-module", "bundle": { "name": "x.lua", "text": "return 1" } })
+        }
         "task_submit" | "array_submit" => {
             json!({ "spec": { "command": ["true"] }, "range": "1-2" })
         }

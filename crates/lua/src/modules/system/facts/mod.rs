@@ -1,6 +1,7 @@
 //! `facts`: what is true of the machine where the step runs.
 
 mod look;
+mod updates;
 
 use hostler_host::{Host, accounts, package, service};
 use serde_json::{Value as Json, json};
@@ -69,13 +70,13 @@ pub(crate) const MODULE: Module = Module {
         },
         Described {
             name: "get_packages",
-            signature: "([{ agent }]) -> { manager, installed_count, packages } | nil, error",
+            signature: "([{ agent }]) -> { manager, installed_count, packages, updates_available, updates } | nil, error",
             about: "Packages that are installed.",
             example: "local function look() print(facts.get_packages().installed_count) end",
         },
         Described {
             name: "get_package",
-            signature: "({ name[, agent] }) -> { installed, name, version } | nil, error",
+            signature: "({ name[, agent] }) -> { installed, name, version, architecture, description } | nil, error",
             about: "Whether a package is installed, and which version.",
             example: "local function look() print(facts.get_package { name = 'bash' }.installed) end",
         },
@@ -224,7 +225,10 @@ fn managed(module: &mut Installer<'_>) -> mlua::Result<()> {
     looking(module, "get_packages", "; agent", |_, host| async move {
         let manager = package::Manager::detect(&host)?;
         let packages = package::list(&host).await?;
+        let updates = updates::waiting(&host, manager).await?;
         Ok(json!({
+            "updates_available": updates.len(),
+            "updates": updates,
             "manager": manager.name(),
             "installed_count": packages.len(),
             "packages": packages.iter().map(|p| json!({ "name": p.name, "version": p.version })).collect::<Vec<_>>(),
@@ -233,7 +237,17 @@ fn managed(module: &mut Installer<'_>) -> mlua::Result<()> {
     looking(module, "get_package", "name; agent", |given: Given, host| async move {
         let name = given.text("name")?;
         let version = package::version(&host, &name).await?;
-        Ok(json!({ "name": name, "installed": version.is_some(), "version": version }))
+        let about = match version {
+            Some(_) => updates::about(&host, &name).await?,
+            None => updates::About::default(),
+        };
+        Ok(json!({
+            "name": name,
+            "installed": version.is_some(),
+            "version": version,
+            "architecture": about.architecture,
+            "description": about.description,
+        }))
     })?;
     looking(module, "get_services", "; agent", |_, host| async move {
         let listed = service::list(&host, None).await?;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use mlua::{Lua, Table, Value};
 
+use super::login;
 use crate::modules::system::given::Given;
 use crate::modules::system::machine::Trouble;
 use crate::modules::{Ended, Order, acting};
@@ -13,22 +14,21 @@ const NO_CONNECTION: i32 = 255;
 /// Seconds until a machine that does not answer is given up.
 const CONNECT: f64 = 30.0;
 /// What marks a client of ours.
-const MARK: &str = "_ssh";
+pub(super) const MARK: &str = "_ssh";
+
+/// Which of the passwords of the step it is let in with.
+const LOGIN: &str = "_login";
 
 pub(super) struct Client {
     options: Vec<String>,
     destination: String,
+    login: Option<usize>,
 }
 
 impl Client {
     /// From what `connect` is given.
     pub fn read(given: &Given) -> Result<Client, Trouble> {
         let (host, user) = (given.text("host")?, given.maybe("user")?);
-        if given.has("password") {
-            return Err(Trouble::new(
-                "passwords are not used for SSH; put a key on the other machine and say `key_path`",
-            ));
-        }
         let is_plain = |text: &str| {
             !text.is_empty()
                 && !text.starts_with('-')
@@ -41,13 +41,22 @@ impl Client {
         }
         let checking = if given.is("accept_new")? { "accept-new" } else { "yes" };
         let timeout = given.amount("timeout")?.unwrap_or(CONNECT);
-        let mut options = vec![
-            "BatchMode=yes".to_owned(),
+        let password = given.maybe("password")?;
+        let mut options = match &password {
+            None => vec!["BatchMode=yes".to_owned()],
+            // It stands first, because `sftp` with commands on its input says the contrary later.
+            Some(_) => vec![
+                "BatchMode=no".to_owned(),
+                "PreferredAuthentications=password,keyboard-interactive".to_owned(),
+                "NumberOfPasswordPrompts=1".to_owned(),
+            ],
+        };
+        options.extend([
             format!("StrictHostKeyChecking={checking}"),
             format!("ConnectTimeout={}", timeout.ceil().max(1.0)),
             "ServerAliveInterval=15".to_owned(),
             "ServerAliveCountMax=4".to_owned(),
-        ];
+        ]);
         options.extend(user.map(|user| format!("User={user}")));
         options.extend(given.number::<u16>("port")?.map(|port| format!("Port={port}")));
         if let Some(file) = given.maybe_path("known_hosts")? {
@@ -59,13 +68,15 @@ impl Client {
             options.push("IdentitiesOnly=yes".to_owned());
         }
         let destination = host.trim_start_matches('[').trim_end_matches(']').to_owned();
-        Ok(Client { options, destination })
+        let login = password.map(login::keep).transpose()?;
+        Ok(Client { options, destination, login })
     }
 
     /// As Lua has it.
     pub fn table(&self, lua: &Lua) -> mlua::Result<Table> {
         let table = lua.create_table()?;
         table.raw_set("host", self.destination.as_str())?;
+        table.raw_set(LOGIN, self.login)?;
         table.raw_set(MARK, lua.create_sequence_from(self.options.iter().map(String::as_str))?)?;
         Ok(table)
     }
@@ -78,6 +89,7 @@ impl Client {
             Value::Table(options) => Ok(Client {
                 options: options.sequence_values().collect::<mlua::Result<_>>()?,
                 destination: table.raw_get("host")?,
+                login: table.raw_get(LOGIN)?,
             }),
             Value::Boolean(false) => {
                 Err(Trouble::new("this client is disconnected; connect again"))
@@ -99,7 +111,16 @@ impl Client {
         let argv = std::iter::once(program).chain(options).chain(more.iter().copied());
         let mut order = Order { program: argv.map(Into::into).collect(), ..Order::default() };
         order.prepare(&acting());
+        if let Some(login) = self.login {
+            login::tell(login, &mut order.environment);
+        }
         order
+    }
+
+    /// An `ssh` that only forwards a port.
+    pub fn tunnel(&self, way: &str) -> Order {
+        let words = ["-N", "-T", "-o", "ExitOnForwardFailure=yes", "-L", way, "--"];
+        self.order("ssh", &[&words[..], &[&self.destination]].concat())
     }
 
     /// Runs a line on the other machine. That the line fails is no trouble here.

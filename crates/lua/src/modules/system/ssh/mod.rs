@@ -5,18 +5,20 @@
 
 mod client;
 mod keys;
+mod login;
 mod remote;
+mod tunnel;
 
 use crate::modules::{Described, Installer, Module};
 
 pub(crate) const MODULE: Module = Module {
     name: "ssh",
-    about: "Other machines over SSH, and the keys that let people in on this one. The programs `ssh` and `sftp` of OpenSSH are used; host keys are always checked, and nobody is asked for a password.",
+    about: "Other machines over SSH, and the keys that let people in on this one. The programs `ssh` and `sftp` of OpenSSH are used; host keys are always checked, and no person is ever asked for a password.",
     functions: &[
         Described {
             name: "connect",
-            signature: "(host, user[, { port, key_path, timeout, accept_new, known_hosts }]) -> client | nil, error",
-            about: "Tries whether a machine lets us in with a key, and gives a client for it. Its host key must be known (`~/.ssh/known_hosts`, or the file `known_hosts`); with `accept_new = true` one that was never seen is taken. Nobody is asked for passwords.",
+            signature: "(host, user[, { port, key_path, password, timeout, accept_new, known_hosts }]) -> client | nil, error",
+            about: "Tries whether a machine lets us in with a key, or with the `password` that is told, and gives a client for it. Its host key must be known (`~/.ssh/known_hosts`, or the file `known_hosts`); with `accept_new = true` one that was never seen is taken. A key is better than a password, which should come from `secrets`.",
             example: "local function deploy()\n  local c = assert(ssh.connect('web1.example.com', 'deploy'))\n  ssh.disconnect(c)\nend",
         },
         Described {
@@ -104,6 +106,24 @@ pub(crate) const MODULE: Module = Module {
             example: "local function deploy()\n  local c = assert(ssh.connect('web1.example.com', 'deploy'))\n  assert(ssh.chown(c, '/srv/app', 1000, 1000))\nend",
         },
         Described {
+            name: "create_tunnel",
+            signature: "(client, local_port, remote_host, remote_port) -> { local_port, address } | nil, error",
+            about: "Makes a port of this machine lead to one that the other machine can reach, until it is closed or the step ends. A `local_port` of 0 is any that is free.",
+            example: "local function migrate()\n  local c = assert(ssh.connect('gate.example.com', 'deploy'))\n  local t = assert(ssh.create_tunnel(c, 0, 'db.internal', 5432))\n  assert(db.connect('postgres', 'postgres://app@' .. t.address .. '/app'))\nend",
+        },
+        Described {
+            name: "close_tunnel",
+            signature: "(tunnel) -> boolean",
+            about: "Closes a tunnel; whether it was open.",
+            example: "local function migrate()\n  local c = assert(ssh.connect('gate.example.com', 'deploy'))\n  local t = assert(ssh.create_tunnel(c, 8080, 'web.internal', 80))\n  ssh.close_tunnel(t)\nend",
+        },
+        Described {
+            name: "enable_agent_forward",
+            signature: "(client) -> true",
+            about: "Lets programs on the other machine use the keys of the SSH agent here, from now on. Only for machines that are trusted with them.",
+            example: "local function deploy()\n  local c = assert(ssh.connect('web1.example.com', 'deploy'))\n  ssh.enable_agent_forward(c)\n  assert(ssh.exec(c, 'git pull'))\nend",
+        },
+        Described {
             name: "load_private_key",
             signature: "(path) -> true, { path, bits, fingerprint, comment, type } | nil, error",
             about: "Whether a file is a private key that can be used, and which.",
@@ -145,5 +165,6 @@ pub(crate) const MODULE: Module = Module {
 
 fn install(module: &mut Installer<'_>) -> mlua::Result<()> {
     remote::install(module)?;
+    tunnel::install(module)?;
     keys::install(module)
 }

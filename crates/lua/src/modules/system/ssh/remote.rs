@@ -102,7 +102,7 @@ async fn connect(lua: Lua, args: MultiValue) -> mlua::Result<MultiValue> {
 }
 
 /// The client is a table without a list in it, so it is put aside before arguments are read by name.
-fn read(name: &str, takes: &str, args: MultiValue) -> mlua::Result<Given> {
+pub(super) fn read(name: &str, takes: &str, args: MultiValue) -> mlua::Result<Given> {
     let mut args: Vec<Value> = args.into_iter().collect();
     let client =
         if args.is_empty() { Value::Nil } else { std::mem::replace(&mut args[0], Value::Nil) };

@@ -56,31 +56,101 @@ const FUNCTIONS: &[Described] = &[
         "Gets `frps` and `frpc` of a version (`latest` where none is said), checks them against their published sums, and puts them into `dest` (`/usr/local/bin`). A version that is there stays.",
         "local r, err = frp.install('0.0.0', { url = 'file:///nowhere', dest = '.' })\nassert(r == nil and err)",
     ),
-    own("server:config", "(settings) -> server", "Adds settings.", ""),
-    own("server:config_path", "(path) -> server", "Where its configuration is.", ""),
-    own("server:unit_path", "(path) -> server", "Where its unit is.", ""),
-    own("server:binary", "(path) -> server", "Where its program is.", ""),
-    own("server:reload", "(flag) -> server", "Whether systemd is told of a new unit.", ""),
-    own("server:version", "(version) -> server", "The version that `:install()` gets.", ""),
-    own("server:install", "() -> result | nil, error", "As `frp.install`.", ""),
+    own(
+        "server:config",
+        "(settings) -> server",
+        "Adds settings.",
+        "assert(frp.server('edge'):config{ bindPort = 7000 }.settings.bindPort == 7000)",
+    ),
+    own(
+        "server:config_path",
+        "(path) -> server",
+        "Where its configuration is.",
+        "assert(frp.server('edge'):config_path('edge.toml').config_path == 'edge.toml')",
+    ),
+    own(
+        "server:unit_path",
+        "(path) -> server",
+        "Where its unit is.",
+        "assert(frp.server('edge'):unit_path('edge.service').unit_path == 'edge.service')",
+    ),
+    own(
+        "server:binary",
+        "(path) -> server",
+        "Where its program is.",
+        "assert(frp.server('edge'):binary('/opt/frp/frps').binary == '/opt/frp/frps')",
+    ),
+    own(
+        "server:reload",
+        "(flag) -> server",
+        "Whether systemd is told of a new unit.",
+        "assert(frp.server('edge'):reload(false).reload == false)",
+    ),
+    own(
+        "server:version",
+        "(version) -> server",
+        "The version that `:install()` gets.",
+        "assert(frp.server('edge'):version('0.61.0').version == '0.61.0')",
+    ),
+    own(
+        "server:install",
+        "([{ url, dest }]) -> result | nil, error",
+        "As `frp.install`, for the version that `:version` said.",
+        "local r, err = frp.server('edge'):version('0.0.0'):install{ url = 'file:///nowhere', dest = '.' }\nassert(r == nil and err)",
+    ),
     own(
         "server:save_config",
         "() -> result | nil, error",
         "Writes its configuration and its unit.",
-        "",
+        "local s = frp.server('edge'):config_path('edge.toml'):unit_path('edge.service'):reload(false)\nassert(s:save_config().changed and fs.exists('edge.service'))",
     ),
-    own("server:enable", "() -> result | nil, error", "Starts it with the machine.", ""),
-    own("server:disable", "() -> result | nil, error", "Does not start it with the machine.", ""),
-    own("server:start", "() -> result | nil, error", "Starts it.", ""),
-    own("server:stop", "() -> result | nil, error", "Stops it.", ""),
-    own("server:restart", "() -> result | nil, error", "Restarts it.", ""),
-    own("server:status", "() -> text | nil, error", "How it is, in the words of systemd.", ""),
-    own("client:server", "(address[, port]) -> client", "The server that it dials.", ""),
+    own(
+        "server:enable",
+        "() -> result | nil, error",
+        "Starts it with the machine.",
+        "local function setup()\n  assert(frp.server('edge'):enable())\nend",
+    ),
+    own(
+        "server:disable",
+        "() -> result | nil, error",
+        "Does not start it with the machine.",
+        "local function setup()\n  assert(frp.server('edge'):disable())\nend",
+    ),
+    own(
+        "server:start",
+        "() -> result | nil, error",
+        "Starts it.",
+        "local function setup()\n  assert(frp.server('edge'):start())\nend",
+    ),
+    own(
+        "server:stop",
+        "() -> result | nil, error",
+        "Stops it.",
+        "local function setup()\n  assert(frp.server('edge'):stop())\nend",
+    ),
+    own(
+        "server:restart",
+        "() -> result | nil, error",
+        "Restarts it.",
+        "local function setup()\n  assert(frp.server('edge'):restart())\nend",
+    ),
+    own(
+        "server:status",
+        "() -> text | nil, error",
+        "How it is, in the words of systemd.",
+        "local function look()\n  log.info(frp.server('edge'):status())\nend",
+    ),
+    own(
+        "client:server",
+        "(address[, port]) -> client",
+        "The server that it dials.",
+        "assert(frp.client('home'):server('frp.example', 7000).settings.serverPort == 7000)",
+    ),
     own(
         "client:proxy",
         "(proxy) -> client",
         "Adds a proxy: `name`, `type`, `localPort` and so on. A client has the methods of a server, too.",
-        "",
+        "local c = frp.client('home'):proxy{ name = 'ssh', type = 'tcp', localPort = 22, remotePort = 6000 }\nassert(c.proxies[1].localPort == 22)",
     ),
 ];
 
@@ -135,8 +205,8 @@ fn methods(lua: &Lua, class: &Class) -> Result<()> {
         one(lua, object)
     })?;
     class.act(lua, "save_config", |lua, object, _| save(lua, object))?;
-    class.act(lua, "install", |lua, object, _| async move {
-        let args = Arguments::read(&lua, "frp:install", MultiValue::new(), &[])?;
+    class.act(lua, "install", |lua, object, args| async move {
+        let args = Arguments::read(&lua, "frp:install", args, &[])?;
         args.table.raw_set("version", object.raw_get::<Value>("version")?)?;
         release::install(&lua, &args).await
     })?;

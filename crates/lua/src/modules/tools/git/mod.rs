@@ -10,7 +10,7 @@ use std::path::Path;
 
 use mlua::{Lua, MultiValue, Result, Table, Value};
 
-use super::super::{Described, Installer, Module, acting};
+use super::super::{Described, Installer, Module, acting, removable, remove_tree};
 use super::arguments::Arguments;
 use super::class::Class;
 use super::tool::{Call, Program, failure, one, planned, refused, result, settled, stdout, two};
@@ -113,21 +113,13 @@ fn gone(path: &Path, changed: bool) -> String {
 
 /// Removes a directory, unless it is one that nobody means.
 async fn remove(path: &Path) -> std::result::Result<bool, String> {
-    let step = acting();
-    let is_home = step.env("HOME").is_some_and(|home| Path::new(&home) == path);
-    if path.parent().is_none() || is_home || path == step.workdir {
-        return Err(format!("{} is not removed; name a directory in it", path.display()));
-    }
     if !tokio::fs::try_exists(path).await.unwrap_or(false) {
         return Ok(false);
     }
-    if step.check {
-        return Ok(true);
+    if acting().check {
+        return removable(path).map(|_| true);
     }
-    match tokio::fs::remove_dir_all(path).await {
-        Ok(()) => Ok(true),
-        Err(error) => Err(format!("{} could not be removed: {error}", path.display())),
-    }
+    remove_tree(path).await
 }
 
 fn git(path: &Path, words: &[&str]) -> Call {

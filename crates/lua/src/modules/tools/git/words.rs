@@ -50,13 +50,13 @@ pub(super) const OWN: &[Described] = &[
         name: "repo:pull",
         signature: "([remote, branch]) -> result, error",
         about: "As `git.pull`.",
-        example: "",
+        example: "exec.run('git init -q -b main r')\nlocal r, err = git.repo('r'):pull()\nassert(not r.success and err)",
     },
     Described {
         name: "repo:commit",
         signature: "(message[, { add_all, author }]) -> result, error",
         about: "As `git.commit`.",
-        example: "",
+        example: "exec.run('git init -q -b main r')\nlocal repo = git.repo('r')\nfs.write('r/a', 'x')\nlocal r = repo:commit('one', { add_all = true, author = 'Ann <ann@example.org>' })\nlog.info(r.success, r.message)",
     },
     Described {
         name: "repo:result",
@@ -167,14 +167,14 @@ pub(super) const VERBS: &[Verb] = &[
         "(args[, options]) -> result, error",
         "-C {path} {args...}",
         "Runs git in the repository with a list of words.",
-        "",
+        "exec.run('git init -q -b main r')\nlocal repo = git.repo('r')\nassert(repo:exec({ 'rev-parse', '--is-bare-repository' }).stdout == 'false\\n')",
     ),
     Verb::new(
         "repo:status",
         "() -> result, error",
         "-C {path} status --porcelain",
         "What is different from the last commit.",
-        "",
+        "exec.run('git init -q -b main r')\nlocal repo = git.repo('r')\nfs.write('r/a', 'x')\nassert(repo:status().stdout == '?? a\\n')",
     )
     .reads(),
     Verb::new(
@@ -182,7 +182,7 @@ pub(super) const VERBS: &[Verb] = &[
         "(files) -> result, error",
         "-C {path} add -- {files...:.}",
         "Adds files to the next commit; everything where none is named.",
-        "",
+        "exec.run('git init -q -b main r')\nlocal repo = git.repo('r')\nfs.write('r/a', 'x')\nassert(repo:add('a').success and repo:status().stdout == 'A  a\\n')",
     )
     .takes(&["files"]),
     Verb::new(
@@ -190,7 +190,7 @@ pub(super) const VERBS: &[Verb] = &[
         "([remote, branch][, { force, follow_tags, tags, set_upstream }]) -> result, error",
         "-C {path} push [--force] [--follow-tags] [--tags] [--set-upstream] {remote_name:origin} [{branch}]",
         "Gives commits to a remote.",
-        "",
+        "exec.run('git init -q -b main r')\nlocal r = git.repo('r'):push('origin', 'main', { tags = true, show_only = true })\nassert(r.argv[4] == 'push' and r.argv[5] == '--tags' and r.argv[7] == 'main')",
     )
     .takes(&["remote_name", "branch"]),
     Verb::new(
@@ -198,7 +198,7 @@ pub(super) const VERBS: &[Verb] = &[
         "([remote][, { prune, tags, depth }]) -> result, error",
         "-C {path} fetch --quiet [--prune] [--tags] [--depth {depth}] {remote_name:origin}",
         "Gets what a remote has, and changes no file.",
-        "",
+        "exec.run('git init -q -b main r')\nlocal r = git.repo('r'):fetch{ prune = true, show_only = true }\nassert(r.argv[4] == 'fetch' and r.argv[6] == '--prune')",
     )
     .takes(&["remote_name"]),
     Verb::new(
@@ -206,7 +206,7 @@ pub(super) const VERBS: &[Verb] = &[
         "(name[, message][, { force }]) -> result, error",
         "-C {path} tag [--force] [-m {message}] {name}",
         "Names the commit that is checked out.",
-        "",
+        "exec.run('git init -q -b main r')\nlocal r = git.repo('r'):tag('v1', 'first', { show_only = true })\nassert(r.argv[5] == '-m' and r.argv[7] == 'v1')",
     )
     .takes(&["name", "message"]),
     Verb::new(
@@ -214,7 +214,7 @@ pub(super) const VERBS: &[Verb] = &[
         "([limit]) -> lines | nil, error",
         "-C {path} log --oneline [-n {limit}]",
         "Commits, the newest first, one a line.",
-        "",
+        "exec.run('git init -q -b main r && cd r && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one')\nassert(git.repo('r'):log(5)[1]:find('one'))",
     )
     .gives(Gives::Lines)
     .reads()

@@ -2,10 +2,11 @@
 //!
 //! A workflow follows a directory of a branch. A sync fetches it, compares the files with those of the revision that
 //! was applied last, applies what is different and remembers the revision; a rollback applies the one before. Applying
-//! is a command of the workflow, run once in the checked-out directory, or, where none is given, `hostler run -f` for
-//! each file that is new or other. What is remembered lies in a directory (`state`), so that the next step, and the
+//! is a command of the workflow, run once in the checked-out directory, or, where none is given, `hostler workflow run`
+//! for each workflow and `hostler run -f` for each task (YAML, JSON) that is new or other. What is remembered lies in a directory (`state`), so that the next step, and the
 //! next run, go on from there.
 
+mod follow;
 mod state;
 mod sync;
 
@@ -20,7 +21,7 @@ use state::{State, Workflow};
 
 pub(crate) const MODULE: Module = Module {
     name: "gitops",
-    about: "What a repository says, made so. State is kept in `~/.hostler/gitops`, or in the directory that HOSTLER_GITOPS_DIR names in the environment of the step. To follow a branch, call `gitops.sync_workflow` on a schedule.",
+    about: "What a repository says, made so. State is kept in `~/.hostler/gitops`, or in the directory that HOSTLER_GITOPS_DIR names in the environment of the step. To follow a branch, call `gitops.sync_workflow` on a schedule, or `gitops.start_auto_sync` in a step that stays.",
     functions: FUNCTIONS,
     install,
 };
@@ -29,7 +30,7 @@ const FUNCTIONS: &[Described] = &[
     Described {
         name: "workflow",
         signature: "{ repo, branch, path, command, id, auto_sync, rollback_on_failure, diff_preview } -> true, { workflow_id, repository_id, status, diff } | nil, error",
-        about: "Registers a repository and a workflow for it in one; with `diff_preview` it says what is different, with `auto_sync` it is applied at once.",
+        about: "Registers a repository and a workflow for it in one; with `diff_preview` it says what is different, with `auto_sync` it is applied at once, and again whenever `gitops.start_auto_sync` finds something new.",
         example: "local ok, w = gitops.workflow{ repo = 'https://git.example/app.git', branch = 'main', command = { 'make', 'deploy' } }\nlog.info(ok, w and w.status)",
     },
     Described {
@@ -40,8 +41,8 @@ const FUNCTIONS: &[Described] = &[
     },
     Described {
         name: "create_workflow",
-        signature: "{ id, name, repository, target_path, command, rollback_on_failure } -> id | nil, error",
-        about: "Remembers a workflow for a repository. `command` is a list of words that applies the directory: it runs there, with GITOPS_REVISION and GITOPS_CHANGED (a path a line) in its environment.",
+        signature: "{ id, name, repository, target_path, command, auto_sync, rollback_on_failure } -> id | nil, error",
+        about: "Remembers a workflow for a repository. `command` is a list of words that applies the directory: it runs there, with GITOPS_REVISION and GITOPS_CHANGED (a path a line) in its environment. Without one, workflows (`.sloth`, `.lua`) and tasks (`.yaml`, `.json`) that are new or other are given to `hostler`.",
         example: "gitops.register_repository{ id = 'app', url = 'https://git.example/app.git' }\nlocal id = gitops.create_workflow{ id = 'web', repository = 'app', target_path = 'web', command = { 'make', 'deploy' } }\nlog.info(id)",
     },
     Described {
@@ -79,6 +80,18 @@ const FUNCTIONS: &[Described] = &[
         signature: "() -> list",
         about: "Workflows and how they are.",
         example: "assert(#gitops.list_workflows() == 0)",
+    },
+    Described {
+        name: "start_auto_sync",
+        signature: "([{ interval }]) -> true",
+        about: "Applies what is new of every workflow that has `auto_sync`, now and every `interval` (a minute where nobody says), for as long as the step lasts. What fails is told, and tried again the next time.",
+        example: "assert(gitops.start_auto_sync{ interval = '10s' })\nassert(gitops.stop_auto_sync())",
+    },
+    Described {
+        name: "stop_auto_sync",
+        signature: "() -> boolean",
+        about: "Ends that; whether it was at work.",
+        example: "assert(gitops.stop_auto_sync() == false)",
     },
 ];
 
@@ -126,6 +139,14 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
         let id = identity(&lua, args)?;
         answered(&lua, State::open().workflow(&id).await.map(|workflow| workflow.status_of()))
     })?;
+    module.act("start_auto_sync", |lua, args: MultiValue| {
+        let args = Arguments::read(lua, "gitops.start_auto_sync", args, &["interval"])?;
+        let interval = crate::define::span_of(&args.value("interval")?)
+            .map_err(|error| args.mistake(&error.to_string()))?;
+        follow::start(interval.map(Into::into));
+        Ok(true)
+    })?;
+    module.act("stop_auto_sync", |_, ()| Ok(follow::stop()))?;
     module.act_async("list_workflows", |lua, _: MultiValue| async move {
         let all = State::open().workflows().await;
         answered(&lua, Ok(Json::Array(all.iter().map(Workflow::status_of).collect())))
@@ -162,6 +183,7 @@ fn wanted(args: &Arguments, id: &str, repository: &str) -> Result<Workflow> {
         path: path.trim_matches('/').to_owned(),
         command,
         is_rolled_back_on_failure: args.flag("rollback_on_failure")?,
+        is_followed: args.flag("auto_sync")?,
         ..Workflow::default()
     })
 }

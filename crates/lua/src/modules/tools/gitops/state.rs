@@ -26,6 +26,9 @@ pub(super) struct Workflow {
     pub path: String,
     pub command: Option<Vec<String>>,
     pub is_rolled_back_on_failure: bool,
+    /// It is followed while `gitops.start_auto_sync` is at work.
+    #[serde(default)]
+    pub is_followed: bool,
     /// Revisions that were applied, the newest last.
     pub applied: Vec<String>,
     pub status: Option<String>,
@@ -64,6 +67,7 @@ impl Workflow {
             "previous": self.previous(),
             "history": self.applied,
             "error": self.error,
+            "auto_sync": self.is_followed,
         })
     }
 }
@@ -119,6 +123,7 @@ impl State {
             path: wanted.path.clone(),
             command: wanted.command.clone(),
             is_rolled_back_on_failure: wanted.is_rolled_back_on_failure,
+            is_followed: wanted.is_followed,
             ..before
         };
         write(&path, &workflow).await

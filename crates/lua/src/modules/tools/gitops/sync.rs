@@ -81,7 +81,14 @@ async fn compare(
     let conflicts = conflicts(checkout).await;
     let mut warnings = Vec::new();
     if deleted > 0 && workflow.command.is_none() {
-        warnings.push("files that are gone are not undone by `hostler run -f`; give the workflow a `command` that does".to_owned());
+        warnings.push("files that are gone are not undone by `hostler`; give the workflow a `command` that does".to_owned());
+    }
+    let is_left = |change: &&Json| {
+        change["type"] != "deleted" && change["path"].as_str().and_then(words_for).is_none()
+    };
+    let left = changes.iter().filter(is_left).count();
+    if left > 0 && workflow.command.is_none() {
+        warnings.push(format!("{left} files are neither workflows nor tasks, and are left alone; give the workflow a `command` that applies them"));
     }
     for path in &conflicts {
         warnings
@@ -256,13 +263,25 @@ async fn apply(
         }
         None => {
             for path in paths(&["created", "updated"]) {
+                let Some(words) = words_for(&path) else { continue };
                 let file = checkout.join(&path).to_string_lossy().into_owned();
-                finish(Call::new(&HOSTLER, ["run", "-f", &file]).at(&folder))
-                    .await
-                    .map_err(|why| format!("{path}: {why}"))?;
+                finish(
+                    Call::new(&HOSTLER, words.iter().copied().chain([file.as_str()])).at(&folder),
+                )
+                .await
+                .map_err(|why| format!("{path}: {why}"))?;
             }
             Ok(())
         }
+    }
+}
+
+/// What `hostler` is told to do with a file; nothing where it is none for it.
+fn words_for(path: &str) -> Option<&'static [&'static str]> {
+    match path.rsplit('.').next()? {
+        "sloth" | "lua" | "luau" => Some(&["workflow", "run"]),
+        "yaml" | "yml" | "json" => Some(&["run", "-f"]),
+        _ => None,
     }
 }
 

@@ -6,6 +6,7 @@
 //! Methods can be chained; a chain stops where something failed.
 
 mod build;
+mod described;
 mod settle;
 mod words;
 
@@ -19,7 +20,8 @@ use super::arguments::Arguments;
 use super::class::Class;
 use super::tool::{Call, Program, one, refused, result, settled, two, would};
 use super::verb::{describe, install as install_verbs};
-use words::{OWN, VERBS};
+use described::OWN;
+use words::VERBS;
 
 static INCUS: Program =
     Program::new("incus", "see https://linuxcontainers.org/incus/docs/main/installing");

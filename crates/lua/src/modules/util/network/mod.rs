@@ -9,11 +9,11 @@ mod reach;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use mlua::{FromLua, Result, Table, Value};
+use mlua::{FromLua, Lua, Result, Table, Value};
 
-use super::given::{Span, Text, answer, count};
+use super::given::{Answer, Span, Text, answer, count};
 use super::web::Request;
-use crate::modules::{Described, Installer, Module};
+use crate::modules::{Described, Installer, Module, acting};
 
 /// How long is waited for a connection if nothing else is said.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -90,9 +90,9 @@ pub(crate) const MODULE: Module = Module {
         },
         Described {
             name: "public_ip",
-            signature: "(url[, { timeout }]) -> address | nil, error",
-            about: "The address with which the machine is seen by a service that answers with it; which one is yours to choose.",
-            example: "local ip, why = network.public_ip('http://127.0.0.1:1/')\nassert(ip == nil and why)",
+            signature: "([url][, { timeout }]) -> address | nil, error",
+            about: "The address with which the machine is seen by a service that answers with it. Which one is yours to choose: here, or for all steps in HOSTLER_PUBLIC_IP_URL of their environment.",
+            example: "local ip, why = network.public_ip('http://127.0.0.1:1/')\nassert(ip == nil and why)\nip, why = network.public_ip()\nassert(ip == nil and why:find('HOSTLER_PUBLIC_IP_URL'))",
         },
         Described {
             name: "ssl_check",
@@ -138,14 +138,19 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
         Err(why) => Ok((None, Some(why))),
     })?;
     module.act_async("local_ip", |_, ()| async move { Ok(answer(interfaces::own().await)) })?;
-    module.act_async("public_ip", |_, (url, options): (Option<Text>, Option<Table>)| async move {
-        let Some(url) = url else {
-            return Err(mlua::Error::runtime(
-                "network.public_ip: give it the URL of a service that answers with the address it sees",
-            ));
+    module.act_async("public_ip", |lua, (first, second): (Value, Option<Table>)| async move {
+        let (url, options) = match first {
+            Value::Table(options) => (None, Some(options)),
+            Value::Nil => (None, second),
+            url => (Some(Text::from_lua(url, &lua)?.lossy()), second),
         };
         let options = Options::of(options)?;
-        Ok(answer(public_ip(&url.lossy(), options.timeout).await))
+        let Some(url) = url.or_else(|| acting().env("HOSTLER_PUBLIC_IP_URL")) else {
+            return Ok(answer(Err(
+                "give it the URL of a service that answers with the address it sees, or name one in HOSTLER_PUBLIC_IP_URL".to_owned(),
+            )));
+        };
+        Ok(answer(public_ip(&url, options.timeout).await))
     })?;
     module.act_async(
         "ssl_check",
@@ -158,6 +163,35 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
             certificate::check(&lua, &host.lossy(), port, timeout).await
         },
     )
+}
+
+/// The certificate of a server, for others.
+pub(in crate::modules) async fn certificate(
+    lua: &Lua,
+    host: &str,
+    port: u16,
+    timeout: Duration,
+) -> Result<Answer<Table>> {
+    certificate::check(lua, host, port, timeout).await
+}
+
+/// Which ports take connections, for others.
+pub(in crate::modules) async fn scan(
+    lua: &Lua,
+    host: &str,
+    ports: Vec<u16>,
+    timeout: Duration,
+) -> Result<Answer<Table>> {
+    reach::scan(lua, host, ports, timeout).await
+}
+
+/// The status and the headers of what a server answers, for others.
+pub(in crate::modules) async fn headers(
+    url: &str,
+    timeout: Duration,
+) -> std::result::Result<(u16, Vec<(String, Vec<u8>)>), String> {
+    let reply = Request { timeout, ..Request::new("GET", url) }.send().await?;
+    Ok((reply.status, reply.headers))
 }
 
 /// What functions here can be told besides.

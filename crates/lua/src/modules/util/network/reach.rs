@@ -36,6 +36,7 @@ pub(super) fn install(module: &mut Installer<'_>) -> Result<()> {
         "port_scan",
         |lua, (host, ports, timeout): (Text, Vec<Port>, Option<Span>)| async move {
             let timeout = timeout.map_or(Duration::from_secs(2), Span::duration);
+            let ports = ports.into_iter().map(|port| port.0).collect();
             scan(&lua, &host.lossy(), ports, timeout).await
         },
     )?;
@@ -65,7 +66,12 @@ pub(super) async fn connect(
     }
 }
 
-async fn scan(lua: &Lua, host: &str, ports: Vec<Port>, timeout: Duration) -> Result<Answer<Table>> {
+pub(super) async fn scan(
+    lua: &Lua,
+    host: &str,
+    ports: Vec<u16>,
+    timeout: Duration,
+) -> Result<Answer<Table>> {
     // A name is looked up once, not for every port.
     let address = match tokio::net::lookup_host((host, 0)).await.map(|mut found| found.next()) {
         Ok(Some(found)) => found.ip().to_string(),
@@ -75,7 +81,7 @@ async fn scan(lua: &Lua, host: &str, ports: Vec<Port>, timeout: Duration) -> Res
     let total = ports.len();
     let tries = ports.into_iter().map(|port| {
         let address = address.clone();
-        async move { (port.0, connect(&address, port.0, timeout).await.is_ok()) }
+        async move { (port, connect(&address, port, timeout).await.is_ok()) }
     });
     let mut found: Vec<(u16, bool)> =
         futures::stream::iter(tries).buffer_unordered(AT_ONCE).collect().await;

@@ -1,0 +1,307 @@
+//! One job of an execution that a server carries out: in the working directory of a task, without a server.
+//!
+//! A try of a step is an execution of its own here, of a workflow with nothing but that step: so it is begun, timed,
+//! stopped and told of as everywhere. What the engine decides about the whole (the order, further tries, what is
+//! skipped) is not repeated; the server does that.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use hostler_lua::body::{Input, Performer};
+use hostler_lua::modules::Stream;
+use hostler_lua::{Bundle, Given};
+use hostler_model::workflow::{
+    Handler, JobEnd, JobKind, JobOrder, JobReport, OnFailure, Retry, Step, StepEnd, StepResult,
+    Workflow,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value as Json, json};
+
+use crate::artifacts::Artifacts;
+use crate::leftover::EXECUTION;
+use crate::run::{Observer, Setup, Told, carry};
+use crate::stage;
+
+/// Does what the working directory says, writes what came of it there, and says whether it went well.
+pub async fn perform_job(
+    workdir: &Path,
+    environment: BTreeMap<String, String>,
+    stop: impl Future<Output = ()>,
+) -> Result<bool, String> {
+    let order: JobOrder = read(workdir, JobOrder::ORDER)?;
+    let bundle: Bundle = read(workdir, JobOrder::BUNDLE)?;
+    let given = Given {
+        values: order.values.clone(),
+        env: environment.clone(),
+        now: order.now,
+        ..Given::default()
+    };
+    let performer = Performer::new(bundle, &given).map_err(|mistakes| mistakes.to_string())?;
+    let setup = setup(workdir, &order, environment)?;
+    let job = Job { performer: Rc::new(performer), order, setup, watch: Rc::default() };
+    let result = job.perform(stop).await;
+    let is_well = matches!(result.end, StepEnd::Succeeded | StepEnd::Skipped);
+    let kept = Artifacts::new(workdir.join(JobOrder::ARTIFACTS), Vec::new());
+    let outputs = job.performer.definition().outputs.clone();
+    let report = JobReport { result, artifacts: kept.names(), outputs };
+    let text = serde_json::to_vec(&report).map_err(|error| error.to_string())?;
+    let place = workdir.join(JobOrder::REPORT);
+    std::fs::write(&place, text).map_err(|error| format!("{}: {error}", place.display()))?;
+    Ok(is_well)
+}
+
+fn read<T: DeserializeOwned>(workdir: &Path, name: &str) -> Result<T, String> {
+    let path = workdir.join(name);
+    let text = std::fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+    serde_json::from_slice(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn setup(
+    workdir: &Path,
+    order: &JobOrder,
+    environment: BTreeMap<String, String>,
+) -> Result<Setup, String> {
+    let inside = |name: &str| workdir.join(JobOrder::FOLDER).join(name);
+    let mut outputs: BTreeMap<String, Json> = BTreeMap::new();
+    for file in &order.results {
+        let report: JobReport = read(&workdir.join(JobOrder::FOLDER), &file.file)?;
+        match &file.node {
+            None => drop(outputs.insert(file.step.clone(), report.result.output)),
+            Some(node) => {
+                let all = outputs.entry(file.step.clone()).or_insert_with(|| json!({}));
+                if let Json::Object(by_node) = all {
+                    by_node.insert(node.clone(), report.result.output);
+                }
+            }
+        }
+    }
+    let folder = environment.get("HOSTLER_SECRETS").map(PathBuf::from);
+    let mut secrets = BTreeMap::new();
+    for (name, file) in &order.secrets {
+        let path = folder.clone().unwrap_or_default().join(file);
+        let value = std::fs::read_to_string(&path)
+            .map_err(|error| format!("the secret `{name}` cannot be read: {error}"))?;
+        secrets.insert(name.clone(), value);
+    }
+    let mut environment = environment;
+    environment.insert(EXECUTION.to_owned(), order.execution.to_string());
+    Ok(Setup {
+        workdir: workdir.to_owned(),
+        environment,
+        secrets,
+        at_once: 1,
+        is_here: true,
+        values: order.values.clone(),
+        now: order.now,
+        artifacts: Some(workdir.join(JobOrder::ARTIFACTS)),
+        consumed: order.consumed.iter().map(|name| inside(name)).collect(),
+        outputs,
+        tried: order.attempt.saturating_sub(1),
+        ..Setup::default()
+    })
+}
+
+struct Job {
+    performer: Rc<Performer>,
+    order: JobOrder,
+    setup: Setup,
+    watch: Rc<Watch>,
+}
+
+/// Prints what is said, and remembers how it ended.
+#[derive(Default)]
+struct Watch {
+    result: RefCell<Option<StepResult>>,
+}
+
+impl Observer for Watch {
+    fn told(&self, told: &Told<'_>) {
+        let line = |to: &mut dyn std::io::Write, text: &str| {
+            let _nobody_reads = to.write_all(format!("{text}\n").as_bytes());
+        };
+        match told {
+            Told::Said { stream: Stream::Out, text, .. } => line(&mut std::io::stdout(), text),
+            Told::Said { stream: Stream::Error, text, .. } | Told::Warned { text } => {
+                line(&mut std::io::stderr(), text);
+            }
+            Told::Ended { result, .. } => {
+                if result.end != StepEnd::Succeeded && !result.message.is_empty() {
+                    line(&mut std::io::stderr(), &result.message);
+                }
+                *self.result.borrow_mut() = Some((*result).clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Who is here was let through by people before.
+    fn agrees(&self, _: &Step) -> Option<bool> {
+        Some(true)
+    }
+}
+
+impl Job {
+    async fn perform(&self, stop: impl Future<Output = ()>) -> StepResult {
+        let name = &self.order.workflow;
+        let found = self.performer.definition().workflows.iter().find(|known| known.name == *name);
+        let Some(workflow) = found.cloned() else {
+            return StepResult::new(StepEnd::Failed, format!("there is no workflow `{name}`"));
+        };
+        if self.order.kind == JobKind::Try {
+            return self.attempt(workflow, stop).await;
+        }
+        let work = async {
+            match self.order.kind {
+                JobKind::Before | JobKind::Try => self.call(&workflow, Handler::Start, &[]).await,
+                JobKind::After => self.last(&workflow).await,
+                JobKind::Undo => self.undo(&workflow).await,
+            }
+        };
+        tokio::select! {
+            result = work => result,
+            () = stop => StepResult::new(StepEnd::Cancelled, "it was stopped"),
+        }
+    }
+
+    async fn attempt(&self, mut workflow: Workflow, stop: impl Future<Output = ()>) -> StepResult {
+        let Some(position) = workflow.position(&self.order.step) else {
+            let (workflow, step) = (&workflow.name, &self.order.step);
+            return StepResult::new(StepEnd::Failed, format!("`{workflow}` has no task `{step}`"));
+        };
+        self.retried(&workflow, &workflow.steps[position]).await;
+        let step = Step {
+            depends_on: Vec::new(),
+            after_failure_of: Vec::new(),
+            retry: Retry::default(),
+            delegate: None,
+            background: false,
+            may_fail: false,
+            compensation: None,
+            ..workflow.steps.swap_remove(position)
+        };
+        workflow.steps = vec![step];
+        workflow.delegate = None;
+        workflow.config.timeout = None;
+        workflow.config.on_failure = OnFailure::Stop;
+        workflow
+            .handlers
+            .retain(|handler| matches!(handler, Handler::StepStart | Handler::StepComplete));
+        let observer: Rc<dyn Observer> = Rc::clone(&self.watch) as Rc<dyn Observer>;
+        let performer = Rc::clone(&self.performer);
+        let done = carry(performer, workflow, self.setup.clone(), None, observer, stop).await;
+        match (done, self.watch.result.take()) {
+            (Err(error), _) => StepResult::new(StepEnd::Failed, error.to_string()),
+            (Ok(_), Some(result)) => result,
+            (Ok(_), None) => StepResult::new(StepEnd::Cancelled, "it was stopped"),
+        }
+    }
+
+    /// Tells a step that it is tried again.
+    async fn retried(&self, workflow: &Workflow, step: &Step) {
+        if self.order.attempt < 2 || !step.handlers.contains(&Handler::Retry) {
+            return;
+        }
+        let failed = StepResult::new(StepEnd::Failed, self.order.before.clone());
+        self.step_handler(workflow, step, Handler::Retry, &failed).await;
+    }
+
+    async fn step_handler(
+        &self,
+        workflow: &Workflow,
+        step: &Step,
+        handler: Handler,
+        result: &StepResult,
+    ) {
+        let observer: Rc<dyn Observer> = Rc::clone(&self.watch) as Rc<dyn Observer>;
+        let called = match stage::acting(workflow, Some((0, step)), &self.setup, &observer) {
+            Ok(on) => {
+                let input = self.input();
+                let (name, step) = (&workflow.name, &step.name);
+                self.performer.step_handler(name, step, handler, result, input, on).await
+            }
+            Err(message) => Err(message),
+        };
+        if let Err(message) = called {
+            let text = format!("`{}`, {handler}: {message}", step.name);
+            self.watch.told(&Told::Warned { text: &text });
+        }
+    }
+
+    fn input(&self) -> Input {
+        Input { params: Map::new(), deps: self.setup.outputs.clone(), attempt: self.order.attempt }
+    }
+
+    async fn undo(&self, workflow: &Workflow) -> StepResult {
+        let Some(step) = workflow.step(&self.order.step) else {
+            return StepResult::new(StepEnd::Failed, "the step is not there");
+        };
+        let observer: Rc<dyn Observer> = Rc::clone(&self.watch) as Rc<dyn Observer>;
+        match stage::acting(workflow, Some((0, step)), &self.setup, &observer) {
+            Ok(on) => {
+                let output = self.setup.outputs.get(&step.name).cloned().unwrap_or(Json::Null);
+                self.performer
+                    .compensate(&workflow.name, &step.name, &output, self.input(), on)
+                    .await
+            }
+            Err(message) => StepResult::new(StepEnd::Failed, message),
+        }
+    }
+
+    /// What is called last: what was skipped is told so, then the workflow learns how it ended.
+    async fn last(&self, workflow: &Workflow) -> StepResult {
+        let Some(JobEnd { outcome, steps }) = &self.order.end else {
+            return StepResult::new(StepEnd::Failed, "it was not told how the execution ended");
+        };
+        // One that was tried has been told where it ran.
+        for ended in steps.iter().filter(|step| step.status == "skipped" && step.attempts == 0) {
+            if let Some(step) = workflow.step(&ended.name)
+                && step.handlers.contains(&Handler::Skip)
+            {
+                let result = StepResult::new(StepEnd::Skipped, ended.message.clone());
+                self.step_handler(workflow, step, Handler::Skip, &result).await;
+            }
+        }
+        let results: Map<String, Json> = steps
+            .iter()
+            .map(|step| {
+                let mut told = json!({
+                    "name": step.name,
+                    "status": step.status,
+                    "message": step.message,
+                    "attempts": step.attempts,
+                });
+                if let Some(output) = self.setup.outputs.get(&step.name) {
+                    told["output"] = output.clone();
+                }
+                (step.name.clone(), told)
+            })
+            .collect();
+        let is_success = *outcome == hostler_model::workflow::ExecutionOutcome::Succeeded;
+        let handler = if is_success { Handler::Success } else { Handler::Failure };
+        let results = Json::Object(results);
+        let first = self.call(workflow, handler, std::slice::from_ref(&results)).await;
+        let second = self.call(workflow, Handler::Complete, &[json!(is_success), results]).await;
+        if first.end == StepEnd::Succeeded { second } else { first }
+    }
+
+    async fn call(&self, workflow: &Workflow, handler: Handler, arguments: &[Json]) -> StepResult {
+        let observer: Rc<dyn Observer> = Rc::clone(&self.watch) as Rc<dyn Observer>;
+        if !workflow.handlers.contains(&handler) {
+            return StepResult::new(StepEnd::Succeeded, "");
+        }
+        let called = match stage::acting(workflow, None, &self.setup, &observer) {
+            Ok(on) => self.performer.workflow_handler(&workflow.name, handler, arguments, on).await,
+            Err(message) => Err(message),
+        };
+        match called {
+            Ok(_) => StepResult::new(StepEnd::Succeeded, ""),
+            Err(message) => {
+                let text = format!("`{}`, {handler}: {message}", workflow.name);
+                self.watch.told(&Told::Warned { text: &text });
+                StepResult::new(StepEnd::Failed, text)
+            }
+        }
+    }
+}

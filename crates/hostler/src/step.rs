@@ -1,0 +1,48 @@
+//! `hostler step`, which only agents say: one step of a workflow, in the working directory of its run.
+//!
+//! What to do lies there, and so does what came of it when it is over; see `flow`. What the step prints is the output
+//! of the task.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use hostler_agent::STEP;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::LocalSet;
+
+/// What could not even be begun.
+const NOT_BEGUN: u8 = 70;
+
+pub fn is_asked_for(mut words: impl Iterator<Item = OsString>) -> bool {
+    words.nth(1).is_some_and(|word| word == STEP) && words.next().is_none()
+}
+
+pub fn main() -> ExitCode {
+    match perform() {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            crate::server::tell(&format!("error: {message}"));
+            ExitCode::from(NOT_BEGUN)
+        }
+    }
+}
+
+fn perform() -> Result<bool, String> {
+    let workdir = std::env::current_dir().map_err(|error| error.to_string())?;
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    let work = async {
+        let mut asked = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
+        let stop = async {
+            asked.recv().await;
+        };
+        hostler_flow::perform_job(&workdir, environment, stop).await
+    };
+    LocalSet::new().block_on(&runtime, work)
+}

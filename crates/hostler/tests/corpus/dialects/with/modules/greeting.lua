@@ -1,0 +1,5 @@
+local greeting = {}
+function greeting.of(word)
+	return word .. " from greeting"
+end
+return greeting

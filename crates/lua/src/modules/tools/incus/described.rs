@@ -1,0 +1,297 @@
+//! What objects of Incus can do beside calling `incus` word by word.
+
+use super::super::super::Described;
+
+const fn own(
+    name: &'static str,
+    signature: &'static str,
+    about: &'static str,
+    example: &'static str,
+) -> Described {
+    Described { name, signature, about, example }
+}
+
+pub(super) const OWN: &[Described] = &[
+    own(
+        "instance",
+        "(name) or { name, image, type, profiles, config, devices, ephemeral } -> instance",
+        "A container, or with `type = 'vm'` a virtual machine.",
+        "local i = incus.instance{ name = 'web', image = 'images:debian/12' }:set_config{ ['limits.cpu'] = 2 }\nassert(i.config['limits.cpu'] == 2 and i.name == 'web')",
+    ),
+    own(
+        "image",
+        "(alias) or { name, source, server } -> image",
+        "An image by its alias.",
+        "assert(incus.image('debian'):source('debian/12').source == 'debian/12')",
+    ),
+    own(
+        "network",
+        "(name) or { name, type, description, config } -> network",
+        "A network.",
+        "assert(incus.network{ name = 'dmz', type = 'bridge' }:set_config{ ['ipv4.nat'] = true }.type == 'bridge')",
+    ),
+    own(
+        "profile",
+        "(name) or { name, description, config, devices } -> profile",
+        "A profile: settings that instances share.",
+        "assert(incus.profile('web'):device('eth0', { type = 'nic' }).devices.eth0.type == 'nic')",
+    ),
+    own(
+        "storage",
+        "(name) or { name, driver, description, config } -> storage",
+        "A storage pool.",
+        "assert(incus.storage('pool'):driver('dir').driver == 'dir')",
+    ),
+    own(
+        "snapshot",
+        "(instance, name) -> snapshot",
+        "A snapshot of an instance.",
+        "assert(incus.snapshot('web', 'before'):create{ show_only = true }.command == 'incus snapshot create web before')",
+    ),
+    own(
+        "list",
+        "([{ type, format }]) -> list | nil, error",
+        "Instances, or with `type` images, networks, profiles or storage: as a list, or as text in a `format` (`csv`, `json`, `table`, `yaml`).",
+        "assert(incus.list{ type = 'networks', format = 'csv', show_only = true }.command == 'incus network list --format csv')",
+    ),
+    own(
+        "info",
+        "{ type, name } -> table | nil, error",
+        "Everything about an instance, or with `type` about something else.",
+        "assert(incus.info{ type = 'network', name = 'dmz', show_only = true }.command == 'incus query /1.0/networks/dmz')",
+    ),
+    own(
+        "delete",
+        "{ type, name, force } -> result | nil, error",
+        "Deletes an instance, or with `type` something else.",
+        "assert(incus.delete{ type = 'instance', name = 'web', force = true, show_only = true }.command == 'incus delete web --force')",
+    ),
+    own(
+        "instance:create",
+        "() -> result, error",
+        "Makes it be there, with its settings.",
+        "local function deploy()\n  assert(incus.instance{ name = 'web', image = 'images:debian/12' }:create().success)\nend",
+    ),
+    own(
+        "instance:launch",
+        "() -> result, error",
+        "Makes it be there and run.",
+        "local function deploy()\n  local r = incus.instance{ name = 'web', image = 'images:debian/12' }:launch()\n  if r.changed then log.info('web is new') end\nend",
+    ),
+    own(
+        "instance:start",
+        "() -> result, error",
+        "Starts it, where it does not run.",
+        "local function deploy()\n  assert(incus.instance('web'):start().success)\nend",
+    ),
+    own(
+        "instance:stop",
+        "([{ force }]) -> result, error",
+        "Stops it, where it runs.",
+        "local function deploy()\n  assert(incus.instance('web'):stop{ force = true }.success)\nend",
+    ),
+    own(
+        "instance:wait_running",
+        "([timeout]) -> result, error",
+        "Waits until it runs, a minute where nobody says.",
+        "local function deploy()\n  assert(incus.instance('web'):start():wait_running(30).success)\nend",
+    ),
+    own(
+        "instance:snapshot",
+        "{ name, stateful } -> result, error",
+        "Makes a snapshot.",
+        "local function deploy()\n  assert(incus.instance('web'):snapshot{ name = 'before' }.success)\nend",
+    ),
+    own(
+        "instance:file_push",
+        "(source, target[, { mode, uid, gid, recursive, create_dirs }]) -> result, error",
+        "Puts a file into it.",
+        "local function deploy()\n  assert(incus.instance('web'):file_push('app.conf', '/etc/app.conf', { mode = '0644' }).success)\nend",
+    ),
+    own(
+        "instance:file_pull",
+        "(source, target[, { recursive, create_dirs }]) -> result, error",
+        "Gets a file out of it.",
+        "local function deploy()\n  assert(incus.instance('web'):file_pull('/var/log/app.log', 'app.log').success)\nend",
+    ),
+    own(
+        "instance:image",
+        "(image) -> instance",
+        "What it is made of.",
+        "assert(incus.instance('web'):image('images:debian/12').image == 'images:debian/12')",
+    ),
+    own(
+        "instance:type",
+        "(type) -> instance",
+        "`container` or `vm`.",
+        "assert(incus.instance('web'):type('vm').type == 'vm')",
+    ),
+    own(
+        "instance:ephemeral",
+        "([flag]) -> instance",
+        "It is gone when it stops.",
+        "assert(incus.instance('web'):ephemeral().ephemeral == true)",
+    ),
+    own(
+        "instance:profile",
+        "(name, ...) -> instance",
+        "Adds profiles.",
+        "assert(incus.instance('web'):profile('default', 'big').profiles[2] == 'big')",
+    ),
+    own(
+        "instance:set_profiles",
+        "(list) -> instance",
+        "Its profiles.",
+        "assert(incus.instance('web'):set_profiles{ 'default' }.profiles[1] == 'default')",
+    ),
+    own(
+        "instance:config",
+        "(settings) -> instance or result",
+        "The same as `set_config`.",
+        "local i = incus.instance{ name = 'web', image = 'debian' }:config{ ['limits.cpu'] = 2 }\nassert(i.config['limits.cpu'] == 2)",
+    ),
+    own(
+        "instance:set_config",
+        "(settings) -> instance or result",
+        "Sets settings.",
+        "local i = incus.instance{ name = 'web', image = 'debian' }:set_config{ ['limits.memory'] = '1GiB' }\nassert(i.config['limits.memory'] == '1GiB')",
+    ),
+    own(
+        "instance:set_devices",
+        "(devices) -> instance or result",
+        "Sets devices by name.",
+        "local i = incus.instance{ name = 'web', image = 'debian' }:set_devices{ eth0 = { type = 'nic' } }\nassert(i.devices.eth0.type == 'nic')",
+    ),
+    own(
+        "instance:device",
+        "(name, device) -> instance or result",
+        "Sets a device.",
+        "local i = incus.instance{ name = 'web', image = 'debian' }:device('data', { type = 'disk', path = '/data' })\nassert(i.devices.data.path == '/data')",
+    ),
+    own(
+        "instance:add_device",
+        "(name, device) -> instance or result",
+        "Sets a device.",
+        "local i = incus.instance{ name = 'web', image = 'debian' }:add_device('gpu', { type = 'gpu' })\nassert(i.devices.gpu.type == 'gpu')",
+    ),
+    own(
+        "instance:proxy",
+        "(name, listen, connect) -> instance or result",
+        "Forwards an address, as `tcp:0.0.0.0:80` to `tcp:127.0.0.1:80`.",
+        "local i = incus.instance{ name = 'web', image = 'debian' }:proxy('http', 'tcp:0.0.0.0:80', 'tcp:127.0.0.1:80')\nassert(i.devices.http.listen == 'tcp:0.0.0.0:80')",
+    ),
+    own(
+        "image:source",
+        "(image) -> image",
+        "Where it comes from.",
+        "assert(incus.image('debian'):source('debian/12').source == 'debian/12')",
+    ),
+    own(
+        "image:server",
+        "(remote) -> image",
+        "The remote that has it.",
+        "assert(incus.image('debian'):server('images').server == 'images')",
+    ),
+    own(
+        "network:type",
+        "(type) -> network",
+        "Its type.",
+        "assert(incus.network('dmz'):type('bridge').type == 'bridge')",
+    ),
+    own(
+        "network:description",
+        "(text) -> network",
+        "What it is for.",
+        "assert(incus.network('dmz'):description('outside').description == 'outside')",
+    ),
+    own(
+        "network:config",
+        "(settings) -> network",
+        "The same as `set_config`.",
+        "assert(incus.network('dmz'):config{ ['ipv4.nat'] = true }.config['ipv4.nat'])",
+    ),
+    own(
+        "network:set_config",
+        "(settings) -> network",
+        "Settings for `create`.",
+        "assert(incus.network('dmz'):set_config{ ['ipv4.nat'] = true }.config['ipv4.nat'])",
+    ),
+    own(
+        "network:create",
+        "() -> result, error",
+        "Makes it be there, with its settings.",
+        "local function deploy()\n  assert(incus.network('dmz'):set_config{ ['ipv4.nat'] = true }:create().success)\nend",
+    ),
+    own(
+        "profile:description",
+        "(text) -> profile",
+        "What it is for.",
+        "assert(incus.profile('big'):description('much memory').description == 'much memory')",
+    ),
+    own(
+        "profile:config",
+        "(settings) -> profile",
+        "The same as `set_config`.",
+        "assert(incus.profile('big'):config{ ['limits.cpu'] = 8 }.config['limits.cpu'] == 8)",
+    ),
+    own(
+        "profile:set_config",
+        "(settings) -> profile",
+        "Settings for `create`.",
+        "assert(incus.profile('big'):set_config{ ['limits.cpu'] = 8 }.config['limits.cpu'] == 8)",
+    ),
+    own(
+        "profile:set_devices",
+        "(devices) -> profile",
+        "Devices for `create`.",
+        "assert(incus.profile('big'):set_devices{ eth0 = { type = 'nic' } }.devices.eth0)",
+    ),
+    own(
+        "profile:device",
+        "(name, device) -> profile",
+        "A device for `create`.",
+        "assert(incus.profile('big'):device('eth0', { type = 'nic' }).devices.eth0)",
+    ),
+    own(
+        "profile:create",
+        "() -> result, error",
+        "Makes it be there, with its settings.",
+        "local function deploy()\n  assert(incus.profile('big'):set_config{ ['limits.cpu'] = 8 }:create().success)\nend",
+    ),
+    own(
+        "storage:driver",
+        "(driver) -> storage",
+        "Its driver.",
+        "assert(incus.storage('pool'):driver('zfs').driver == 'zfs')",
+    ),
+    own(
+        "storage:description",
+        "(text) -> storage",
+        "What it is for.",
+        "assert(incus.storage('pool'):description('fast disks').description == 'fast disks')",
+    ),
+    own(
+        "storage:config",
+        "(settings) -> storage",
+        "The same as `set_config`.",
+        "assert(incus.storage('pool'):config{ size = '10GiB' }.config.size == '10GiB')",
+    ),
+    own(
+        "storage:set_config",
+        "(settings) -> storage",
+        "Settings for `create`.",
+        "assert(incus.storage('pool'):set_config{ size = '10GiB' }.config.size == '10GiB')",
+    ),
+    own(
+        "storage:create",
+        "() -> result, error",
+        "Makes it be there, with its settings.",
+        "local function deploy()\n  assert(incus.storage('pool'):driver('dir'):create().success)\nend",
+    ),
+    own(
+        "snapshot:stateful",
+        "([flag]) -> snapshot",
+        "Keeps what is in memory, too.",
+        "assert(incus.snapshot('web', 'now'):stateful():create{ show_only = true }.command == 'incus snapshot create web now --stateful')",
+    ),
+];
