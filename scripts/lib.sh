@@ -45,10 +45,12 @@ need_cargo_tool() {
   cargo install --quiet --locked --debug "cargo-$1"
 }
 
-# What a build needs besides Rust: a C compiler, for the bundled SQLite and the TLS library.
+# What a build needs besides Rust: a C compiler, for the bundled SQLite and the TLS library, and one for C++, for the
+# interpreter of workflows.
 need_build() {
   has cargo || die "Rust is missing; install it with rustup (rust-toolchain.toml says which version)"
   need_command cc gcc libc6-dev
+  need_command c++ g++
 }
 
 # commit_of_tree: what is being built, with a mark when it was changed; "unknown" without git.

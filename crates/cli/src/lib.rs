@@ -178,7 +178,9 @@ pub fn run(command: ClientCommand) -> ExitCode {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime {
         Ok(runtime) => {
-            ExitCode::from(runtime.block_on(run_in(command, environment, Streams::of_process())))
+            let code = runtime.block_on(run_in(command, environment, Streams::of_process()));
+            runtime.shutdown_background();
+            ExitCode::from(code)
         }
         Err(_) => ExitCode::from(exit::Code::Failure.number()),
     }

@@ -2,6 +2,7 @@
 
 mod around;
 mod attempt;
+mod programs;
 mod recall;
 
 use std::borrow::Cow;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostler_engine::workflow::{Action, Course, Options};
-use hostler_lua::body::Performer;
+use hostler_lua::body::{Performer, Variables};
 use hostler_lua::{Bundle, Given};
 use hostler_model::Span;
 use hostler_model::workflow::{
@@ -22,10 +23,12 @@ use tokio::sync::oneshot;
 use tokio::task::{Id, JoinSet};
 
 use crate::artifacts::Artifacts;
+use crate::crew::Crew;
 use crate::journal::{Journal, Line, Past};
 use crate::leftover::{EXECUTION, STEP, UNDOING};
 use crate::report::{Report, StepReport};
 use crate::run::{Answer, FlowError, Observer, Setup, Told};
+use crate::stage;
 
 /// How much longer than its time a body may take that nobody can interrupt.
 const STUCK: Duration = Duration::from_secs(1);
@@ -43,6 +46,10 @@ pub(crate) struct Flow {
     began: Instant,
     steps: Vec<StepReport>,
     exported: Map<String, Json>,
+    /// For steps that are nothing but programs.
+    crew: Crew,
+    /// What all programs see.
+    variables: Arc<Variables>,
     tasks: JoinSet<StepResult>,
     jobs: BTreeMap<Id, Job>,
     /// Says to a try that it is not wanted any more.
@@ -72,11 +79,14 @@ impl Flow {
         if let Some(journal) = &journal {
             setup.environment.insert(EXECUTION.to_owned(), journal.id());
         }
+        let places = programs::places(&workflow, &setup);
         let named = |step: &Step| StepReport { name: step.name.clone(), ..StepReport::default() };
         Flow {
             steps: workflow.steps.iter().map(named).collect(),
             exported: Map::new(),
             began: Instant::now(),
+            crew: Crew::new(usize::try_from(places).unwrap_or(usize::MAX)),
+            variables: Arc::new(programs::variables(&stage::environment(&workflow, None, &setup))),
             tasks: JoinSet::new(),
             jobs: BTreeMap::new(),
             stops: BTreeMap::new(),
@@ -106,7 +116,7 @@ impl Flow {
     }
 
     fn note<'a>(&mut self, line: impl FnOnce() -> Line<'a>) -> Result<(), FlowError> {
-        match &mut self.journal {
+        match &self.journal {
             Some(journal) => Ok(journal.write(&line())?),
             None => Ok(()),
         }
@@ -121,7 +131,7 @@ impl Flow {
         self.observer.told(&Told::Began { workflow: &self.workflow });
         if let Some(past) = past {
             let (over, undone) = self.recall(&past)?;
-            let (workflow, now) = (Workflow::clone(&self.workflow), self.now());
+            let (workflow, now) = (self.planned(), self.now());
             return Ok(Course::resume(workflow, options, &over, &undone, now));
         }
         let bundle = Box::new(self.performer.definition().bundle.clone());
@@ -130,7 +140,7 @@ impl Flow {
         let (seed, now) = (self.setup.seed, self.setup.now);
         self.note(|| Line::Began { workflow, bundle, values, only, seed, now })?;
         self.around_all(Handler::Start, &[]).await;
-        Ok(Course::begin(Workflow::clone(&self.workflow), options))
+        Ok(Course::begin(self.planned(), options))
     }
 
     fn record(&mut self, step: usize, result: StepResult) {
@@ -177,6 +187,7 @@ impl Flow {
                     is_stopped = true;
                     actions = course.cancel(self.now());
                 }
+                news = self.crew.news() => actions = self.heard(&mut course, news).await?,
                 Some(done) = self.tasks.join_next_with_id() => {
                     let (id, result) = done.unwrap_or_else(|error| {
                         let defect = if error.is_cancelled() { String::new() } else { error.to_string() };
@@ -197,7 +208,7 @@ impl Flow {
         match action {
             Action::Start { step, attempt } => return self.start(course, step, attempt).await,
             Action::Stop { step, end } => {
-                if self.stops.remove(&step).is_some() {
+                if self.stops.remove(&step).is_some() || self.crew.stop(step) {
                     self.stopping.insert(step, end);
                 }
             }
@@ -230,7 +241,7 @@ impl Flow {
         attempt: u32,
     ) -> Result<Vec<Action>, FlowError> {
         let definition = &self.workflow.steps[step];
-        let refused = match (self.observer.asked(definition), &definition.act) {
+        let mut refused = match (self.observer.asked(definition), &definition.act) {
             (Answer::Skip, _) => Some(StepResult::new(StepEnd::Skipped, "somebody said so")),
             (Answer::Abort, _) => Some(StepResult::new(StepEnd::Aborted, "somebody said so")),
             (Answer::Run, Act::Approval(_)) => match self.observer.agrees(definition) {
@@ -243,17 +254,33 @@ impl Flow {
             },
             (Answer::Run, _) => None,
         };
-        let name = definition.name.clone();
-        self.note(|| Line::Started { step: name, attempt })?;
-        self.observer.told(&Told::Started { step, attempt });
-        let began = millis(self.began.elapsed());
+        let mut errand = None;
+        if refused.is_none() && self.is_for_crew(step) {
+            match self.errand(step, attempt) {
+                Ok(made) => errand = Some(made),
+                Err(message) => refused = Some(StepResult::new(StepEnd::Failed, message)),
+            }
+        }
         self.steps[step].attempts = attempt;
-        self.steps[step].began.get_or_insert(began);
+        if errand.is_none() {
+            let name = self.steps[step].name.clone();
+            self.note(|| Line::Started { step: name, attempt })?;
+            self.begun(step, Instant::now());
+        }
         if self.workflow.handlers.contains(&Handler::StepStart) {
             let name = json!(self.steps[step].name);
             self.around_all(Handler::StepStart, &[name]).await;
         }
         let since = Instant::now();
+        if let Some(errand) = errand {
+            match self.crew.send(errand) {
+                Ok(()) => return Ok(Vec::new()),
+                Err(error) => {
+                    let message = format!("no thread can be had: {error}");
+                    refused = Some(StepResult::new(StepEnd::Failed, message));
+                }
+            }
+        }
         match refused {
             Some(result) => {
                 if result.end == StepEnd::Skipped {
@@ -271,6 +298,14 @@ impl Flow {
         }
     }
 
+    /// A step has begun.
+    fn begun(&mut self, step: usize, at: Instant) {
+        let attempt = self.steps[step].attempts;
+        self.observer.told(&Told::Started { step, attempt });
+        let began = millis(at.saturating_duration_since(self.began));
+        self.steps[step].began.get_or_insert(began);
+    }
+
     /// A task of the set is over.
     async fn over(
         &mut self,
@@ -281,18 +316,7 @@ impl Flow {
         match self.jobs.remove(&id) {
             Some(Job::Try { step, attempt, since }) => {
                 self.stops.remove(&step);
-                let result = match self.stopping.remove(&step) {
-                    Some(StepEnd::TimedOut) => {
-                        let time = self.workflow.steps[step].timeout.unwrap_or_default();
-                        StepResult::new(StepEnd::TimedOut, format!("it took longer than {time}"))
-                    }
-                    Some(end) => StepResult::new(end, "it was stopped"),
-                    None if result.end == StepEnd::Failed && self.is_late(step, since) => {
-                        StepResult { end: StepEnd::TimedOut, ..result }
-                    }
-                    None => result,
-                };
-                self.ended(course, step, attempt, since, result).await
+                self.tried(course, step, attempt, since, result).await
             }
             Some(Job::Undo { step }) => {
                 let (name, end) = (self.steps[step].name.clone(), result.end);
@@ -302,6 +326,29 @@ impl Flow {
             }
             None => Ok(Vec::new()),
         }
+    }
+
+    /// A try is over.
+    async fn tried(
+        &mut self,
+        course: &mut Course,
+        step: usize,
+        attempt: u32,
+        since: Instant,
+        result: StepResult,
+    ) -> Result<Vec<Action>, FlowError> {
+        let result = match self.stopping.remove(&step) {
+            Some(StepEnd::TimedOut) => {
+                let time = self.workflow.steps[step].timeout.unwrap_or_default();
+                StepResult::new(StepEnd::TimedOut, format!("it took longer than {time}"))
+            }
+            Some(end) => StepResult::new(end, "it was stopped"),
+            None if result.end == StepEnd::Failed && self.is_late(step, since) => {
+                StepResult { end: StepEnd::TimedOut, ..result }
+            }
+            None => result,
+        };
+        self.ended(course, step, attempt, since, result).await
     }
 
     fn is_late(&self, step: usize, since: Instant) -> bool {

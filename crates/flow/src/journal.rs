@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostler_lua::Bundle;
@@ -77,7 +78,7 @@ pub enum JournalError {
 
 /// The journal of one execution, locked while it is open.
 pub struct Journal {
-    file: File,
+    file: Arc<File>,
     path: PathBuf,
     folder: PathBuf,
 }
@@ -124,7 +125,7 @@ impl Journal {
             }
             std::thread::park_timeout(Duration::from_millis(5));
         }
-        Ok(Journal { file, path, folder: folder.to_owned() })
+        Ok(Journal { file: Arc::new(file), path, folder: folder.to_owned() })
     }
 
     /// The id of the execution.
@@ -136,16 +137,33 @@ impl Journal {
         &self.folder
     }
 
-    pub(crate) fn write(&mut self, line: &Line<'_>) -> Result<(), JournalError> {
+    pub(crate) fn write(&self, line: &Line<'_>) -> Result<(), JournalError> {
+        self.note(line).write()
+    }
+
+    /// A line for somebody else to write.
+    pub(crate) fn note(&self, line: &Line<'_>) -> Note {
         let mut bytes = serde_json::to_vec(line).expect("a line can be written");
         bytes.push(b'\n');
-        self.file
-            .write_all(&bytes)
-            .map_err(|source| JournalError::Io { path: self.path.clone(), source })
+        Note { file: Arc::clone(&self.file), path: self.path.clone(), bytes }
     }
 
     pub(crate) fn sync(&self) -> Result<(), JournalError> {
         self.file.sync_data().map_err(|source| JournalError::Io { path: self.path.clone(), source })
+    }
+}
+
+/// A line that is not written yet.
+pub(crate) struct Note {
+    file: Arc<File>,
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Note {
+    pub fn write(self) -> Result<(), JournalError> {
+        let written = (&*self.file).write_all(&self.bytes);
+        written.map_err(|source| JournalError::Io { path: self.path, source })
     }
 }
 

@@ -9,6 +9,7 @@
 //! `leftover` (what outlived the process of an execution), `artifacts`, `job` (one step of an execution that a server carries out).
 
 mod artifacts;
+mod crew;
 mod flow;
 mod job;
 mod journal;

@@ -54,6 +54,10 @@ pub struct Setup {
 /// Who watches, and is asked.
 pub trait Observer {
     fn told(&self, told: &Told<'_>);
+    /// Whether somebody wants to be asked before steps begin.
+    fn is_asking(&self) -> bool {
+        false
+    }
     /// Whether a step may begin, where somebody wants to be asked.
     fn asked(&self, _step: &Step) -> Answer {
         Answer::Run

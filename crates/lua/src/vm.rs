@@ -136,8 +136,12 @@ pub(crate) fn ours<R: FromLuaMulti>(
     lua.load(&*code).set_name(name).set_mode(ChunkMode::Binary).call(arguments)
 }
 
+/// What is given again when a step runs must not be looked up when its file is loaded.
 fn compiler() -> Compiler {
-    Compiler::new().set_optimization_level(1).set_debug_level(1)
+    Compiler::new()
+        .set_optimization_level(1)
+        .set_debug_level(1)
+        .set_mutable_globals(["secrets", "values", "Values"])
 }
 
 /// Takes away what is not wanted, and makes what catches errors let go of the last one.

@@ -7,7 +7,11 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use super::{Cli, Command, Globals, RunArgs, WorkflowCommand, files_as_workflows, outputs_as_kept};
+use super::workflow::ENDINGS;
+use super::{
+    Cli, Command, Globals, RunArgs, WorkflowCommand, WorkflowRunArgs, files_as_workflows,
+    outputs_as_kept,
+};
 
 #[derive(Parser)]
 #[command(name = "hostler", version, disable_help_subcommand = true)]
@@ -25,8 +29,33 @@ enum FewCommand {
     Workflow(WorkflowCommand),
 }
 
+/// `hostler run FILE`, the file first.
+#[derive(Parser)]
+#[command(name = "hostler", disable_version_flag = true)]
+struct RunFile {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(flatten)]
+    run: WorkflowRunArgs,
+}
+
+fn run_file(words: &[OsString]) -> Option<Cli> {
+    let [program, run, file, ..] = words else { return None };
+    let file = file.to_str().filter(|file| !file.starts_with('-'))?;
+    if run != "run" || !ENDINGS.iter().any(|ending| file.ends_with(ending)) {
+        return None;
+    }
+    let words = [program].into_iter().chain(&words[2..]);
+    let RunFile { globals, run } = RunFile::try_parse_from(words).ok()?;
+    let command = Command::Workflow(WorkflowCommand::Run(Box::new(run)));
+    Some(Cli { globals, command })
+}
+
 /// What a command line says that begins with `run` or `workflow`, if it is right.
 pub fn few(words: &[OsString]) -> Option<Cli> {
+    if let Some(cli) = run_file(words) {
+        return Some(cli);
+    }
     if !words.get(1).is_some_and(|word| word == "run" || word == "workflow") {
         return None;
     }
@@ -50,6 +79,7 @@ mod tests {
         for line in [
             "hostler run release.sloth",
             "hostler run --parallel 4 -o json release.sloth --set a=b",
+            "hostler run release.sloth --parallel 4 -o json --set a=b --project x",
             "hostler workflow run release.lua -q",
             "hostler workflow validate a.sloth b.sloth --strict",
             "hostler workflow executions",

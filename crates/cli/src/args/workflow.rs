@@ -327,7 +327,7 @@ pub struct WorkflowModulesArgs {
 }
 
 /// Endings of files with workflows.
-const ENDINGS: [&str; 3] = [".sloth", ".lua", ".luau"];
+pub(super) const ENDINGS: [&str; 3] = [".sloth", ".lua", ".luau"];
 
 /// `hostler run FILE.sloth` is `hostler workflow run FILE.sloth`: what comes first after `run` decides, and a command
 /// after `--` is never a file.

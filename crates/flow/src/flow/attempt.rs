@@ -1,15 +1,15 @@
 //! One try of a step, from the artifacts that it needs to those that it leaves.
 //!
-//! A step that is nothing but a program is started from the thread of the loop; every other has a thread and an
-//! interpreter for itself. Either way a try that is not wanted any more takes with it whatever it started.
+//! It has a thread and an interpreter for itself, unless it is nothing but a program (see `programs`). A try that is
+//! not wanted any more takes with it whatever it started.
 
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hostler_lua::body::{Detached, Input, carry_out};
+use hostler_lua::body::{Detached, Input};
 use hostler_lua::modules::{Acting, Stream};
-use hostler_model::workflow::{Act, Step, StepEnd, StepResult};
+use hostler_model::workflow::{StepEnd, StepResult};
 use serde_json::Map;
 use tokio::sync::{mpsc, oneshot};
 
@@ -27,8 +27,7 @@ impl Flow {
         let workflow = Rc::clone(&self.workflow);
         let artifacts = self.artifacts.clone();
         let on = self.acting(step);
-        let work =
-            if is_plain(&workflow.steps[step]) { None } else { Some(self.detached(step, attempt)) };
+        let work = self.detached(step, attempt);
         let observer = Rc::clone(&self.observer);
         async move {
             let definition = &workflow.steps[step];
@@ -43,13 +42,7 @@ impl Flow {
                     }
                 }
             }
-            let mut result = match work {
-                Some(work) => on_a_thread(work, step, &observer, stopped).await,
-                None => tokio::select! {
-                    result = carry_out(definition, &on) => result,
-                    _ = stopped => StepResult::new(StepEnd::Cancelled, "it was stopped"),
-                },
-            };
+            let mut result = on_a_thread(work, step, &observer, stopped).await;
             if result.end == StepEnd::Succeeded
                 && let Some(artifacts) = &artifacts
                 && !definition.artifacts.is_empty()
@@ -133,13 +126,4 @@ async fn on_a_thread(
             }
         }
     }
-}
-
-/// Whether a step is nothing but a program.
-fn is_plain(step: &Step) -> bool {
-    matches!(step.act, Act::Command(_) | Act::Program(_))
-        && step.run_if.is_empty()
-        && step.abort_if.is_empty()
-        && step.health_check.is_none()
-        && step.handlers.is_empty()
 }

@@ -96,3 +96,58 @@ workflow.define("w"):tasks(ts):config({ max_parallel_tasks = 6 })"#,
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn no_more_run_at_once_than_may_and_none_before_what_it_needs() {
+    let world = World::new();
+    let count = "#!/bin/sh\nmkdir here.$$\nls -d here.* | wc -l >> counts\necho $HOSTLER_STEP >> order\nrmdir here.$$\n";
+    script(&world, "count", 0o755, count);
+    let report = world
+        .run(
+            r#"local ts = {}
+for layer = 1, 3 do for i = 1, 10 do
+    local t = task("t" .. layer .. "_" .. i):command("./count")
+    if layer > 1 then t:depends_on("t" .. (layer - 1) .. "_" .. i) end
+    table.insert(ts, t:build())
+end end
+workflow.define("w"):tasks(ts):config({ max_parallel_tasks = 3 })"#,
+        )
+        .unwrap();
+    assert_eq!(report.status, ExecutionOutcome::Succeeded);
+    let counts = world.read("counts");
+    assert_eq!(counts.lines().count(), 30);
+    assert!(counts.lines().all(|line| (1..=3).contains(&line.trim().parse().unwrap())), "{counts}");
+    let order = world.read("order");
+    let at = |name: &str| order.lines().position(|line| line == name).unwrap();
+    for (layer, i) in (2..=3).flat_map(|layer| (1..=10).map(move |i| (layer, i))) {
+        assert!(at(&format!("t{}_{i}", layer - 1)) < at(&format!("t{layer}_{i}")), "{order}");
+    }
+}
+
+#[test]
+fn what_only_waited_when_it_was_stopped_did_not_begin() {
+    let world = World::new();
+    script(&world, "long", 0o755, "#!/bin/sh\necho $HOSTLER_STEP >> begun\nexec sleep 4321\n");
+    let stop = async {
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while world.read("begun").lines().count() < 2 && std::time::Instant::now() < deadline {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    let report = world
+        .run_until(
+            r#"local ts = {}
+for i = 1, 8 do table.insert(ts, task("t" .. i):command("./long"):build()) end
+workflow.define("w"):tasks(ts):config({ max_parallel_tasks = 2 })"#,
+            stop,
+        )
+        .unwrap();
+    assert_eq!(report.status, ExecutionOutcome::Cancelled);
+    let journal = std::fs::read_to_string(world.execution().join("journal.jsonl")).unwrap();
+    let started = journal.lines().filter(|line| line.contains(r#""what":"started""#)).count();
+    assert_eq!(started, 2, "{journal}");
+    script(&world, "long", 0o755, "#!/bin/sh\necho $HOSTLER_STEP >> done\n");
+    assert_eq!(world.resume().unwrap().status, ExecutionOutcome::Succeeded);
+    assert_eq!(world.read("begun").lines().count(), 2);
+    assert_eq!(world.read("done").lines().count(), 8);
+}

@@ -9,14 +9,21 @@ use crate::modules::{Acting, Ended, Order, SHELL};
 
 /// Runs the command of a step, and says how it ended. What it prints is said as it comes.
 pub async fn carry_out(step: &Step, on: &Rc<Acting>) -> StepResult {
-    let order = match &step.act {
-        Act::Command(text) => Order::shell(shell(step), text),
+    match order(step) {
+        Some(order) => ended(order, on).await,
+        None => StepResult::new(StepEnd::Succeeded, ""),
+    }
+}
+
+/// What a step runs, if that is a line or a program.
+pub(super) fn order(step: &Step) -> Option<Order> {
+    match &step.act {
+        Act::Command(text) => Some(Order::shell(shell(step), text)),
         Act::Program(words) => {
-            Order { program: words.iter().map(Into::into).collect(), ..Order::default() }
+            Some(Order { program: words.iter().map(Into::into).collect(), ..Order::default() })
         }
-        _ => return StepResult::new(StepEnd::Succeeded, ""),
-    };
-    ended(order, on).await
+        _ => None,
+    }
 }
 
 /// The same for another line of the step.
@@ -42,7 +49,12 @@ async fn ended(mut order: Order, on: &Rc<Acting>) -> StepResult {
     }
     order.prepare(on);
     order.echo = Some(Rc::clone(&on.sink));
-    match order.run().await {
+    told(order.run().await)
+}
+
+/// What became of a step by what became of its program.
+pub(super) fn told(ended: std::io::Result<Ended>) -> StepResult {
+    match ended {
         Err(error) => StepResult::new(StepEnd::Failed, format!("it could not be started: {error}")),
         Ok(ended) => {
             let output = json!({

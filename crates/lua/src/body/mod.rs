@@ -11,6 +11,7 @@
 
 mod command;
 mod outcome;
+mod program;
 mod this;
 mod thread;
 
@@ -36,6 +37,7 @@ use crate::value::{from_json, to_json};
 
 pub use command::carry_out;
 pub(crate) use outcome::of_return;
+pub use program::{Grip, Program, Variables};
 pub(crate) use this::arguments;
 pub use thread::{Detached, Stop, services};
 

@@ -299,7 +299,14 @@ fn is_script(text: &str, scene: &Scene) -> bool {
 
 /// Whether a text has words that define something.
 fn defines(text: &str) -> bool {
-    ["workflow", "TaskDefinitions", "task("].iter().any(|word| text.contains(word))
+    let is_own = |at: usize| {
+        let before = text[..at].trim_end().chars().next_back();
+        before.is_none_or(|c| c != '.' && !c.is_alphanumeric() && c != '_')
+    };
+    text.contains("TaskDefinitions")
+        || ["workflow", "task("]
+            .iter()
+            .any(|word| text.match_indices(word).any(|(at, _)| is_own(at)))
 }
 
 fn is_too_large(error: &mlua::Error) -> bool {

@@ -88,7 +88,7 @@ impl Reader<'_> {
 
     pub fn workflow(&mut self, raw: &Table) -> Result<Found> {
         let place = place_of(raw)?;
-        let fields = self.normal(raw, words::WORKFLOW, "workflow", &place)?;
+        let (fields, _) = self.normal(raw, words::WORKFLOW, "workflow", &place)?;
         let name = fields.get::<Value>("name")?.to_string()?;
         let mut workflow = Workflow {
             name,
@@ -227,15 +227,16 @@ impl Reader<'_> {
         Ok(merged)
     }
 
-    /// A copy with one name for each field; what is not known is told.
+    /// A copy with one name for each field, and how many there are; what is not known is told.
     pub(super) fn normal(
         &mut self,
         raw: &Table,
         known: &[(&'static str, &'static str)],
         what: &str,
         place: &Place,
-    ) -> Result<Table> {
+    ) -> Result<(Table, usize)> {
         let fields = self.lua.create_table()?;
+        let mut count = 0;
         let mut strange = Vec::new();
         let mut idle = false;
         raw.for_each(|key: Value, value: Value| {
@@ -245,10 +246,13 @@ impl Reader<'_> {
             idle |= field
                 .is_some_and(|field| words::WITHOUT_EFFECT.iter().any(|(idle, _)| *idle == field));
             match field {
-                Some(field) if field == key || fields.get::<Value>(field)?.is_nil() => {
-                    fields.set(field, value)?;
+                Some(field) => {
+                    let is_new = fields.get::<Value>(field)?.is_nil();
+                    count += usize::from(is_new);
+                    if is_new || field == key {
+                        fields.set(field, value)?;
+                    }
                 }
-                Some(_) => {}
                 None => strange.push(key),
             }
             Ok(())
@@ -266,7 +270,7 @@ impl Reader<'_> {
                 self.remark(place, format!("`{field}` of a {what} has no effect: {why}"));
             }
         }
-        Ok(fields)
+        Ok((fields, count))
     }
 
     fn step(&mut self, raw: &Table, around: &Place, retry: &Retry) -> Result<(Step, Table)> {
@@ -274,7 +278,7 @@ impl Reader<'_> {
         if place.is_unknown() {
             place = around.clone();
         }
-        let fields = self.normal(raw, words::TASK, "task", &place)?;
+        let (fields, count) = self.normal(raw, words::TASK, "task", &place)?;
         let name = match fields.get::<Value>("name")? {
             Value::String(name) => text(&name),
             _ => {
@@ -300,6 +304,14 @@ impl Reader<'_> {
         };
         step.act = self.act(&fields, &mut step.shell, &step.name, &place)?;
         step.depends_on = self.names(&fields.get::<Value>("depends_on")?)?;
+        // Most say nothing else, and asking for what is not there takes as long as for what is.
+        let mut said = 0;
+        for field in ["name", "place", "description", "command", "depends_on"] {
+            said += usize::from(!fields.get::<Value>(field)?.is_nil());
+        }
+        if said == count {
+            return Ok((step, fields));
+        }
         step.after_failure_of = self.names(&fields.get::<Value>("next_if_fail")?)?;
         step.timeout = self.time(&fields, "timeout", &place)?;
         self.retry(&fields, &mut step.retry, &place)?;

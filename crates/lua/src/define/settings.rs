@@ -96,7 +96,7 @@ impl Reader<'_> {
     ) -> Result<WorkflowConfig> {
         let known: Vec<(&'static str, &'static str)> =
             words::CONFIG.iter().map(|word| (*word, *word)).collect();
-        let fields = self.normal(raw, &known, "config", place)?;
+        let (fields, _) = self.normal(raw, &known, "config", place)?;
         let is = |field: &str| {
             Ok::<bool, mlua::Error>(matches!(fields.get(field)?, Value::Boolean(true)))
         };

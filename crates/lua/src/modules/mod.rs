@@ -23,7 +23,7 @@ pub use acting::{Acting, Sink, Stream};
 pub(crate) use acting::{acting, tasks, with};
 pub(crate) use coordination::parallel;
 pub use coordination::services;
-pub(crate) use process::{Ended, Order, SHELL, Started};
+pub(crate) use process::{Ended, Kept, Lines, Order, SHELL, Started};
 pub(crate) use removal::{empty_own, is_own, removable, remove_tree};
 pub(crate) use testing::{Tested, verdict};
 pub(crate) use util::Exit;

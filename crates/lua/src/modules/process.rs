@@ -118,6 +118,15 @@ impl Order {
     }
 
     fn spawn(&self) -> std::io::Result<Child> {
+        self.start_with(|mut command| command.kill_on_drop(true).spawn())
+    }
+
+    /// Starts it for somebody who looks after it himself.
+    pub fn started(&self) -> std::io::Result<std::process::Child> {
+        self.start_with(|command| command.into_std().spawn())
+    }
+
+    fn start_with<T>(&self, start: impl Fn(Command) -> std::io::Result<T>) -> std::io::Result<T> {
         let found = |name: &OsStr| plain::found(name, &self.workdir, &self.environment);
         if let Some(words) = self.plain()
             && !self.workdir.as_os_str().is_empty()
@@ -128,7 +137,7 @@ impl Order {
             if let Some(place) = plain::whereabouts(&self.workdir, &self.environment) {
                 command.env("PWD", place);
             }
-            if let Ok(child) = command.spawn() {
+            if let Ok(child) = start(command) {
                 return Ok(child);
             }
         }
@@ -137,7 +146,7 @@ impl Order {
         })?;
         let path = found(name);
         let program = path.as_ref().map_or(name.as_os_str(), |path| path.as_os_str());
-        self.command(program, &self.program).spawn()
+        start(self.command(program, &self.program))
     }
 
     fn command(&self, program: &OsStr, words: &[OsString]) -> Command {
@@ -151,8 +160,7 @@ impl Order {
             .stdin(if self.input.is_some() { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true);
+            .process_group(0);
         if !self.workdir.as_os_str().is_empty() {
             command.current_dir(&self.workdir);
         }
@@ -275,9 +283,9 @@ async fn collect(
 
 /// What is kept of a stream.
 #[derive(Default)]
-struct Kept {
-    bytes: Vec<u8>,
-    lost: u64,
+pub(crate) struct Kept {
+    pub bytes: Vec<u8>,
+    pub lost: u64,
 }
 
 impl Kept {
@@ -299,23 +307,27 @@ impl Kept {
             if read == 0 {
                 return Ok(());
             }
-            let room = KEPT.saturating_sub(self.bytes.len()).min(read);
-            self.bytes.extend_from_slice(&buffer[..room]);
-            self.lost += u64::try_from(read - room).unwrap_or(u64::MAX);
+            self.add(&buffer[..read]);
         }
+    }
+
+    pub fn add(&mut self, piece: &[u8]) {
+        let room = KEPT.saturating_sub(self.bytes.len()).min(piece.len());
+        self.bytes.extend_from_slice(&piece[..room]);
+        self.lost += u64::try_from(piece.len() - room).unwrap_or(u64::MAX);
     }
 }
 
 /// Cuts what comes in pieces into lines; a line without an end is cut when it is long, or when nothing follows.
 #[derive(Default)]
-struct Lines {
+pub(crate) struct Lines {
     begun: Vec<u8>,
 }
 
 impl Lines {
     const LONGEST: usize = 64 << 10;
 
-    fn take(&mut self, piece: &[u8], mut say: impl FnMut(&str)) {
+    pub fn take(&mut self, piece: &[u8], mut say: impl FnMut(&str)) {
         let mut rest = piece;
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             self.begun.extend_from_slice(&rest[..end]);

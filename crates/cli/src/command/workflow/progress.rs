@@ -202,6 +202,10 @@ impl Observer for Telling {
         }
     }
 
+    fn is_asking(&self) -> bool {
+        *self.is_asking.borrow()
+    }
+
     fn asked(&self, step: &Step) -> Answer {
         if !*self.is_asking.borrow() {
             return Answer::Run;
