@@ -35,6 +35,15 @@ impl Collected {
 
 /// Compiles a chunk; a first line that begins with `#` is for the shell.
 pub(crate) fn load(lua: &Lua, name: &str, text: &str) -> Result<Function> {
+    if let Some(at) = text.find('\0') {
+        // The interpreter would take it for the end of the file.
+        let line = text[..at].matches('\n').count() + 1;
+        let detail = "there is a NUL byte here; a file of Lua is text";
+        return Err(mlua::Error::SyntaxError {
+            message: format!("{name}:{line}: {detail}"),
+            incomplete_input: false,
+        });
+    }
     let shebang = text.starts_with('#');
     let text = if shebang { format!("--{text}") } else { text.to_owned() };
     lua.load(text).set_name(format!("={name}")).set_mode(ChunkMode::Text).into_function()

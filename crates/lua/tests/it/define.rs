@@ -300,3 +300,18 @@ workflow.define('w'):tasks({ a, b })";
     assert_eq!(found.1.len(), 1, "{found}");
     assert!(found.to_string().contains("\nwarning: w.sloth:1: "), "{found}");
 }
+
+#[test]
+fn a_file_is_text_to_its_end() {
+    let found = mistakes("workflow.define('w')\n-- \0\nerror('behind it')");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("w.sloth:2") && found[0].contains("NUL"), "{found:?}");
+}
+
+#[test]
+fn a_script_that_only_speaks_of_workflows_is_a_script() {
+    let script = defined("local r = sloth.workflow.list{ show_only = true }\nlog.info(r)");
+    assert_eq!(script.workflows.len(), 1);
+    assert_eq!(script.workflows[0].steps[0].act, Act::Script);
+    assert!(remarks("workflow.define('w')").iter().any(|remark| remark.contains("no tasks")));
+}
