@@ -120,6 +120,29 @@ CREATE TABLE audit_sink (
     CONSTRAINT audit_sink_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE backup_attempt (
+    id text COLLATE "C" NOT NULL,
+    server_name text NOT NULL,
+    file text NOT NULL,
+    size bigint NOT NULL,
+    digest bytea,
+    problem text,
+    time_created bigint NOT NULL,
+    time_ended bigint,
+    CONSTRAINT backup_attempt_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX backup_attempt_time ON backup_attempt USING btree (time_created, id);
+
+CREATE TABLE backup_object (
+    store text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    time_used bigint NOT NULL,
+    CONSTRAINT backup_object_pkey PRIMARY KEY (store, name)
+);
+
+CREATE INDEX backup_object_time ON backup_object USING btree (time_used);
+
 CREATE TABLE blob (
     scope text COLLATE "C" NOT NULL,
     digest bytea NOT NULL,
@@ -204,14 +227,37 @@ CREATE TABLE event (
     actor_name text NOT NULL,
     message text NOT NULL,
     time_created bigint NOT NULL,
+    payload text,
+    correlation text COLLATE "C",
     CONSTRAINT event_pkey PRIMARY KEY (sequence)
 );
+
+CREATE INDEX event_cause ON event USING btree (correlation, sequence) WHERE (correlation IS NOT NULL);
 
 CREATE INDEX event_kind ON event USING btree (kind, sequence);
 
 CREATE INDEX event_object ON event USING btree (object_id, sequence);
 
 CREATE INDEX event_project ON event USING btree (project_id, sequence);
+
+CREATE INDEX event_time ON event USING btree (time_created, sequence);
+
+CREATE TABLE event_hook (
+    id text COLLATE "C" NOT NULL,
+    scope text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    spec text NOT NULL,
+    principal_id text COLLATE "C" NOT NULL,
+    can text,
+    is_enabled boolean NOT NULL,
+    after_sequence bigint NOT NULL,
+    is_loop_told boolean NOT NULL,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT event_hook_pkey PRIMARY KEY (id),
+    CONSTRAINT event_hook_scope_name_key UNIQUE (scope, name)
+);
 
 CREATE TABLE execution (
     id text COLLATE "C" NOT NULL,
@@ -308,6 +354,50 @@ CREATE TABLE group_member (
 
 CREATE INDEX group_member_principal ON group_member USING btree (principal_id, group_id);
 
+CREATE TABLE hook_cause (
+    id text COLLATE "C" NOT NULL,
+    chain text NOT NULL,
+    time_created bigint NOT NULL,
+    CONSTRAINT hook_cause_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX hook_cause_old ON hook_cause USING btree (time_created);
+
+CREATE TABLE hook_cursor (
+    id text COLLATE "C" NOT NULL,
+    sequence bigint NOT NULL,
+    CONSTRAINT hook_cursor_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE hook_delivery (
+    hook_id text COLLATE "C" NOT NULL,
+    sequence bigint NOT NULL,
+    object text COLLATE "C" NOT NULL,
+    event text NOT NULL,
+    chain text NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    attempts bigint NOT NULL,
+    claims bigint NOT NULL,
+    time_due bigint NOT NULL,
+    made text,
+    time_begun bigint,
+    note text NOT NULL,
+    status bigint,
+    time_created bigint NOT NULL,
+    time_ended bigint,
+    CONSTRAINT hook_delivery_pkey PRIMARY KEY (hook_id, sequence)
+);
+
+CREATE INDEX hook_delivery_claim ON hook_delivery USING btree (hook_id, state, time_due, sequence);
+
+CREATE INDEX hook_delivery_due ON hook_delivery USING btree (state, time_due);
+
+CREATE INDEX hook_delivery_ended ON hook_delivery USING btree (state, time_ended);
+
+CREATE INDEX hook_delivery_line ON hook_delivery USING btree (hook_id, object, state, sequence);
+
+CREATE INDEX hook_delivery_object ON hook_delivery USING btree (object, sequence, hook_id);
+
 CREATE TABLE idempotency_key (
     principal_id text COLLATE "C" NOT NULL,
     name text COLLATE "C" NOT NULL,
@@ -398,6 +488,52 @@ CREATE TABLE lease (
     CONSTRAINT lease_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE lock (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    slots bigint NOT NULL,
+    held bigint NOT NULL,
+    waiting bigint NOT NULL,
+    place_last bigint NOT NULL,
+    token_last bigint NOT NULL,
+    past text NOT NULL,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT lock_pkey PRIMARY KEY (id),
+    CONSTRAINT lock_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
+    CONSTRAINT lock_project_id_name_key UNIQUE (project_id, name)
+);
+
+CREATE INDEX lock_idle ON lock USING btree (time_modified) WHERE ((held = 0) AND (waiting = 0));
+
+CREATE TABLE lock_floor (
+    id text COLLATE "C" NOT NULL,
+    token bigint NOT NULL,
+    CONSTRAINT lock_floor_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE lock_hold (
+    id text COLLATE "C" NOT NULL,
+    lock_id text COLLATE "C" NOT NULL,
+    principal_id text COLLATE "C" NOT NULL,
+    held_by text NOT NULL,
+    holder text NOT NULL,
+    place bigint NOT NULL,
+    token bigint,
+    is_taken boolean NOT NULL,
+    ttl bigint NOT NULL,
+    generation bigint NOT NULL,
+    time_asked bigint NOT NULL,
+    time_granted bigint,
+    time_renewed bigint NOT NULL,
+    CONSTRAINT lock_hold_lock_id_fkey FOREIGN KEY (lock_id) REFERENCES lock(id),
+    CONSTRAINT lock_hold_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX lock_hold_place ON lock_hold USING btree (lock_id, place);
+
 CREATE TABLE log_share (
     project_id text COLLATE "C" NOT NULL,
     node_id text COLLATE "C" NOT NULL,
@@ -466,6 +602,33 @@ CREATE INDEX node_name ON node USING btree (name, id);
 
 CREATE INDEX node_state ON node USING btree (state, name, id);
 
+CREATE TABLE node_backup (
+    id text COLLATE "C" NOT NULL,
+    node_id text COLLATE "C" NOT NULL,
+    node_name text NOT NULL,
+    label text COLLATE "C" NOT NULL,
+    store text COLLATE "C" NOT NULL,
+    spec text NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    operation_id text COLLATE "C" NOT NULL,
+    outcome text,
+    error text,
+    verdict text,
+    created_by text NOT NULL,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_ended bigint,
+    CONSTRAINT node_backup_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX node_backup_label ON node_backup USING btree (label, time_created, id);
+
+CREATE INDEX node_backup_node ON node_backup USING btree (node_id, time_created, id);
+
+CREATE INDEX node_backup_state ON node_backup USING btree (state, time_created, id);
+
+CREATE INDEX node_backup_time ON node_backup USING btree (time_created, id);
+
 CREATE TABLE node_certificate (
     serial text COLLATE "C" NOT NULL,
     node_id text COLLATE "C" NOT NULL,
@@ -490,6 +653,29 @@ CREATE TABLE node_lease (
     metrics text,
     CONSTRAINT node_lease_node_id_fkey FOREIGN KEY (node_id) REFERENCES node(id),
     CONSTRAINT node_lease_pkey PRIMARY KEY (node_id)
+);
+
+CREATE TABLE node_resync (
+    node_id text COLLATE "C" NOT NULL,
+    cause text NOT NULL,
+    time_created bigint NOT NULL,
+    CONSTRAINT node_resync_node_id_fkey FOREIGN KEY (node_id) REFERENCES node(id),
+    CONSTRAINT node_resync_pkey PRIMARY KEY (node_id)
+);
+
+CREATE TABLE node_usage (
+    node_id text COLLATE "C" NOT NULL,
+    usage text NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT node_usage_pkey PRIMARY KEY (node_id)
+);
+
+CREATE TABLE node_watch (
+    node_id text COLLATE "C" NOT NULL,
+    generation bigint NOT NULL,
+    applied bigint NOT NULL,
+    orders text NOT NULL,
+    CONSTRAINT node_watch_pkey PRIMARY KEY (node_id)
 );
 
 CREATE TABLE operation (
@@ -666,6 +852,59 @@ CREATE INDEX run_output_digest ON run_output USING btree (scope, digest);
 
 CREATE INDEX run_output_workload ON run_output USING btree (workload_id, run_id, name);
 
+CREATE TABLE schedule (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    spec text NOT NULL,
+    created_by text NOT NULL,
+    mandate_principal text NOT NULL,
+    mandate_can text,
+    pause text,
+    log text NOT NULL,
+    turn bigint NOT NULL,
+    made text,
+    time_made bigint,
+    time_due bigint,
+    time_next bigint,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT schedule_pkey PRIMARY KEY (id),
+    CONSTRAINT schedule_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
+    CONSTRAINT schedule_project_id_name_key UNIQUE (project_id, name)
+);
+
+CREATE INDEX schedule_due ON schedule USING btree (time_due, id) WHERE (time_due IS NOT NULL);
+
+CREATE TABLE schedule_fire (
+    schedule_id text COLLATE "C" NOT NULL,
+    time bigint NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    state text COLLATE "C" NOT NULL,
+    cause text NOT NULL,
+    time_planned bigint NOT NULL,
+    time_begun bigint NOT NULL,
+    time_ended bigint,
+    time_last bigint NOT NULL,
+    count bigint NOT NULL,
+    object text,
+    status bigint,
+    message text NOT NULL,
+    replaces text,
+    asked_by text,
+    is_call boolean NOT NULL,
+    tries bigint NOT NULL,
+    server_id text COLLATE "C" NOT NULL,
+    time_lease bigint NOT NULL,
+    CONSTRAINT schedule_fire_pkey PRIMARY KEY (schedule_id, "time"),
+    CONSTRAINT schedule_fire_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES schedule(id)
+);
+
+CREATE INDEX schedule_fire_begun ON schedule_fire USING btree (is_call, time_lease, schedule_id, "time") WHERE (state = 'begun'::text);
+
+CREATE INDEX schedule_fire_time ON schedule_fire USING btree ("time", schedule_id);
+
 CREATE TABLE schema_version (
     id text NOT NULL,
     version bigint NOT NULL,
@@ -734,6 +973,49 @@ CREATE TABLE setting (
     name text COLLATE "C" NOT NULL,
     content bytea NOT NULL,
     CONSTRAINT setting_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE state_entry (
+    id text COLLATE "C" NOT NULL,
+    is_gone boolean NOT NULL,
+    revision bigint NOT NULL,
+    create_revision bigint NOT NULL,
+    version bigint NOT NULL,
+    size bigint NOT NULL,
+    owner text NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    time_expires bigint,
+    value bytea,
+    CONSTRAINT state_entry_pkey PRIMARY KEY (id)
+);
+
+CREATE INDEX state_entry_expires ON state_entry USING btree (time_expires, id) WHERE (time_expires IS NOT NULL);
+
+CREATE INDEX state_entry_gone ON state_entry USING btree (revision, id) WHERE (is_gone = true);
+
+CREATE TABLE state_head (
+    id text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    logged bigint NOT NULL,
+    CONSTRAINT state_head_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE state_log (
+    last_revision bigint NOT NULL,
+    first_revision bigint NOT NULL,
+    time_created bigint NOT NULL,
+    logged bigint NOT NULL,
+    changes bytea NOT NULL,
+    CONSTRAINT state_log_pkey PRIMARY KEY (last_revision)
+);
+
+CREATE TABLE state_sum (
+    id text COLLATE "C" NOT NULL,
+    entries bigint NOT NULL,
+    bytes bigint NOT NULL,
+    CONSTRAINT state_sum_pkey PRIMARY KEY (id)
 );
 
 CREATE TABLE task_after (
@@ -814,6 +1096,32 @@ CREATE TABLE user_identity (
 
 CREATE INDEX user_identity_principal ON user_identity USING btree (principal_id, issuer, subject);
 
+CREATE TABLE watcher (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    spec text NOT NULL,
+    mandate_principal text COLLATE "C" NOT NULL,
+    mandate_can text,
+    is_enabled boolean NOT NULL,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    CONSTRAINT watcher_pkey PRIMARY KEY (id),
+    CONSTRAINT watcher_project_id_name_key UNIQUE (project_id, name)
+);
+
+CREATE TABLE watcher_node (
+    watcher_id text COLLATE "C" NOT NULL,
+    node_id text COLLATE "C" NOT NULL,
+    sequence bigint NOT NULL,
+    standing text,
+    time_told bigint,
+    CONSTRAINT watcher_node_pkey PRIMARY KEY (watcher_id, node_id)
+);
+
+CREATE INDEX watcher_node_node ON watcher_node USING btree (node_id);
+
 CREATE TABLE web_session (
     id text COLLATE "C" NOT NULL,
     principal_id text COLLATE "C" NOT NULL,
@@ -876,6 +1184,7 @@ CREATE TABLE workload (
     attempts bigint NOT NULL,
     time_ready bigint,
     time_give_up bigint,
+    trace text,
     CONSTRAINT workload_pkey PRIMARY KEY (id),
     CONSTRAINT workload_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
     CONSTRAINT workload_project_id_name_key UNIQUE (project_id, name)

@@ -111,6 +111,28 @@ CREATE TABLE audit_sink (
     time_modified INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE backup_attempt (
+    id TEXT NOT NULL PRIMARY KEY,
+    server_name TEXT NOT NULL,
+    file TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    digest BLOB,
+    problem TEXT,
+    time_created INTEGER NOT NULL,
+    time_ended INTEGER
+) STRICT;
+
+CREATE INDEX backup_attempt_time ON backup_attempt (time_created, id);
+
+CREATE TABLE backup_object (
+    store TEXT NOT NULL,
+    name TEXT NOT NULL,
+    time_used INTEGER NOT NULL,
+    PRIMARY KEY (store, name)
+) STRICT;
+
+CREATE INDEX backup_object_time ON backup_object (time_used);
+
 CREATE TABLE blob (
     scope TEXT NOT NULL,
     digest BLOB NOT NULL,
@@ -192,13 +214,33 @@ CREATE TABLE event (
     actor_name TEXT NOT NULL,
     message TEXT NOT NULL,
     time_created INTEGER NOT NULL
-) STRICT;
+, payload TEXT, correlation TEXT) STRICT;
+
+CREATE INDEX event_cause ON event (correlation, sequence) WHERE correlation IS NOT NULL;
 
 CREATE INDEX event_kind ON event (kind, sequence);
 
 CREATE INDEX event_object ON event (object_id, sequence);
 
 CREATE INDEX event_project ON event (project_id, sequence);
+
+CREATE INDEX event_time ON event (time_created, sequence);
+
+CREATE TABLE event_hook (
+    id TEXT NOT NULL PRIMARY KEY,
+    scope TEXT NOT NULL,
+    name TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    principal_id TEXT NOT NULL,
+    can TEXT,
+    is_enabled INTEGER NOT NULL,
+    after_sequence INTEGER NOT NULL,
+    is_loop_told INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    UNIQUE (scope, name)
+) STRICT;
 
 CREATE TABLE execution (
     id TEXT NOT NULL PRIMARY KEY,
@@ -287,6 +329,48 @@ CREATE TABLE group_member (
 
 CREATE INDEX group_member_principal ON group_member (principal_id, group_id);
 
+CREATE TABLE hook_cause (
+    id TEXT NOT NULL PRIMARY KEY,
+    chain TEXT NOT NULL,
+    time_created INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX hook_cause_old ON hook_cause (time_created);
+
+CREATE TABLE hook_cursor (
+    id TEXT NOT NULL PRIMARY KEY,
+    sequence INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE hook_delivery (
+    hook_id TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    object TEXT NOT NULL,
+    event TEXT NOT NULL,
+    chain TEXT NOT NULL,
+    state TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    claims INTEGER NOT NULL,
+    time_due INTEGER NOT NULL,
+    made TEXT,
+    time_begun INTEGER,
+    note TEXT NOT NULL,
+    status INTEGER,
+    time_created INTEGER NOT NULL,
+    time_ended INTEGER,
+    PRIMARY KEY (hook_id, sequence)
+) STRICT;
+
+CREATE INDEX hook_delivery_claim ON hook_delivery (hook_id, state, time_due, sequence);
+
+CREATE INDEX hook_delivery_due ON hook_delivery (state, time_due);
+
+CREATE INDEX hook_delivery_ended ON hook_delivery (state, time_ended);
+
+CREATE INDEX hook_delivery_line ON hook_delivery (hook_id, object, state, sequence);
+
+CREATE INDEX hook_delivery_object ON hook_delivery (object, sequence, hook_id);
+
 CREATE TABLE idempotency_key (
     principal_id TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -368,6 +452,47 @@ CREATE TABLE lease (
     time_until INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE lock (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES project (id),
+    name TEXT NOT NULL,
+    slots INTEGER NOT NULL,
+    held INTEGER NOT NULL,
+    waiting INTEGER NOT NULL,
+    place_last INTEGER NOT NULL,
+    token_last INTEGER NOT NULL,
+    past TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    UNIQUE (project_id, name)
+) STRICT;
+
+CREATE INDEX lock_idle ON lock (time_modified) WHERE held = 0 AND waiting = 0;
+
+CREATE TABLE lock_floor (
+    id TEXT NOT NULL PRIMARY KEY,
+    token INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE lock_hold (
+    id TEXT NOT NULL PRIMARY KEY,
+    lock_id TEXT NOT NULL REFERENCES lock (id),
+    principal_id TEXT NOT NULL,
+    held_by TEXT NOT NULL,
+    holder TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    token INTEGER,
+    is_taken INTEGER NOT NULL,
+    ttl INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    time_asked INTEGER NOT NULL,
+    time_granted INTEGER,
+    time_renewed INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX lock_hold_place ON lock_hold (lock_id, place);
+
 CREATE TABLE log_share (
     project_id TEXT NOT NULL,
     node_id TEXT NOT NULL,
@@ -432,6 +557,32 @@ CREATE INDEX node_name ON node (name, id);
 
 CREATE INDEX node_state ON node (state, name, id);
 
+CREATE TABLE node_backup (
+    id TEXT NOT NULL PRIMARY KEY,
+    node_id TEXT NOT NULL,
+    node_name TEXT NOT NULL,
+    label TEXT NOT NULL,
+    store TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    state TEXT NOT NULL,
+    operation_id TEXT NOT NULL,
+    outcome TEXT,
+    error TEXT,
+    verdict TEXT,
+    created_by TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_ended INTEGER
+) STRICT;
+
+CREATE INDEX node_backup_label ON node_backup (label, time_created, id);
+
+CREATE INDEX node_backup_node ON node_backup (node_id, time_created, id);
+
+CREATE INDEX node_backup_state ON node_backup (state, time_created, id);
+
+CREATE INDEX node_backup_time ON node_backup (time_created, id);
+
 CREATE TABLE node_certificate (
     serial TEXT NOT NULL PRIMARY KEY,
     node_id TEXT NOT NULL REFERENCES node (id),
@@ -450,6 +601,25 @@ CREATE TABLE node_lease (
     applied_generation INTEGER NOT NULL,
     time_seen INTEGER NOT NULL,
     metrics TEXT
+) STRICT;
+
+CREATE TABLE node_resync (
+    node_id TEXT NOT NULL PRIMARY KEY REFERENCES node (id),
+    cause TEXT NOT NULL,
+    time_created INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE node_usage (
+    node_id TEXT NOT NULL PRIMARY KEY,
+    usage TEXT NOT NULL,
+    time_modified INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE node_watch (
+    node_id TEXT NOT NULL PRIMARY KEY,
+    generation INTEGER NOT NULL,
+    applied INTEGER NOT NULL,
+    orders TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE operation (
@@ -605,6 +775,56 @@ CREATE INDEX run_output_digest ON run_output (scope, digest);
 
 CREATE INDEX run_output_workload ON run_output (workload_id, run_id, name);
 
+CREATE TABLE schedule (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES project (id),
+    name TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    mandate_principal TEXT NOT NULL,
+    mandate_can TEXT,
+    pause TEXT,
+    log TEXT NOT NULL,
+    turn INTEGER NOT NULL,
+    made TEXT,
+    time_made INTEGER,
+    time_due INTEGER,
+    time_next INTEGER,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    UNIQUE (project_id, name)
+) STRICT;
+
+CREATE INDEX schedule_due ON schedule (time_due, id) WHERE time_due IS NOT NULL;
+
+CREATE TABLE schedule_fire (
+    schedule_id TEXT NOT NULL REFERENCES schedule (id),
+    time INTEGER NOT NULL,
+    project_id TEXT NOT NULL,
+    state TEXT NOT NULL,
+    cause TEXT NOT NULL,
+    time_planned INTEGER NOT NULL,
+    time_begun INTEGER NOT NULL,
+    time_ended INTEGER,
+    time_last INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    object TEXT,
+    status INTEGER,
+    message TEXT NOT NULL,
+    replaces TEXT,
+    asked_by TEXT,
+    is_call INTEGER NOT NULL,
+    tries INTEGER NOT NULL,
+    server_id TEXT NOT NULL,
+    time_lease INTEGER NOT NULL,
+    PRIMARY KEY (schedule_id, time)
+) STRICT;
+
+CREATE INDEX schedule_fire_begun ON schedule_fire (is_call, time_lease, schedule_id, time) WHERE state = 'begun';
+
+CREATE INDEX schedule_fire_time ON schedule_fire (time, schedule_id);
+
 CREATE TABLE schema_version (
     id TEXT NOT NULL PRIMARY KEY,
     version BIGINT NOT NULL,
@@ -664,6 +884,45 @@ CREATE INDEX server_seen ON server (time_seen);
 CREATE TABLE setting (
     name TEXT NOT NULL PRIMARY KEY,
     content BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE state_entry (
+    id TEXT NOT NULL PRIMARY KEY,
+    is_gone INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    create_revision INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    time_expires INTEGER,
+    value BLOB
+) STRICT;
+
+CREATE INDEX state_entry_expires ON state_entry (time_expires, id) WHERE time_expires IS NOT NULL;
+
+CREATE INDEX state_entry_gone ON state_entry (revision, id) WHERE is_gone = TRUE;
+
+CREATE TABLE state_head (
+    id TEXT NOT NULL PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    logged INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE state_log (
+    last_revision INTEGER NOT NULL PRIMARY KEY,
+    first_revision INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    logged INTEGER NOT NULL,
+    changes BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE state_sum (
+    id TEXT NOT NULL PRIMARY KEY,
+    entries INTEGER NOT NULL,
+    bytes INTEGER NOT NULL
 ) STRICT;
 
 CREATE TABLE task_after (
@@ -733,6 +992,31 @@ CREATE TABLE user_identity (
 
 CREATE INDEX user_identity_principal ON user_identity (principal_id, issuer, subject);
 
+CREATE TABLE watcher (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    spec TEXT NOT NULL,
+    mandate_principal TEXT NOT NULL,
+    mandate_can TEXT,
+    is_enabled INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    time_created INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL,
+    UNIQUE (project_id, name)
+) STRICT;
+
+CREATE TABLE watcher_node (
+    watcher_id TEXT NOT NULL,
+    node_id TEXT NOT NULL,
+    sequence INTEGER NOT NULL,
+    standing TEXT,
+    time_told INTEGER,
+    PRIMARY KEY (watcher_id, node_id)
+) STRICT;
+
+CREATE INDEX watcher_node_node ON watcher_node (node_id);
+
 CREATE TABLE web_session (
     id TEXT NOT NULL PRIMARY KEY,
     principal_id TEXT NOT NULL REFERENCES principal (id),
@@ -780,7 +1064,7 @@ CREATE TABLE workload (
     created_by TEXT NOT NULL,
     time_created INTEGER NOT NULL,
     time_modified INTEGER NOT NULL,
-    time_ended INTEGER, kind TEXT NOT NULL DEFAULT 'task', revision INTEGER NOT NULL DEFAULT 0, priority INTEGER NOT NULL DEFAULT 0, class INTEGER NOT NULL DEFAULT 0, array_id TEXT, array_index INTEGER, attempts INTEGER NOT NULL DEFAULT 0, time_ready INTEGER, time_give_up INTEGER,
+    time_ended INTEGER, kind TEXT NOT NULL DEFAULT 'task', revision INTEGER NOT NULL DEFAULT 0, priority INTEGER NOT NULL DEFAULT 0, class INTEGER NOT NULL DEFAULT 0, array_id TEXT, array_index INTEGER, attempts INTEGER NOT NULL DEFAULT 0, time_ready INTEGER, time_give_up INTEGER, trace TEXT,
     UNIQUE (project_id, name)
 ) STRICT;
 

@@ -3,7 +3,8 @@
 # valid ones and broken ones, and no answer may be a server error, have an undocumented status or
 # content type, or differ from its schema. Bounded in time, in a temporary folder, on free ports;
 # nothing is left behind. Left out is what would end the test: logging out, and dropping the authority
-# that the node is of.
+# that the node is of; what is done to this machine, as root; and streams of lines in both directions,
+# which it cannot write.
 #
 #   scripts/schemathesis.sh [OPTION OF `schemathesis run`...]
 set -euo pipefail
@@ -149,6 +150,8 @@ say "asking https://$address at random"
     --header "Authorization: Bearer $token" \
     --generation-with-security-parameters false \
     --exclude-operation-id logout --exclude-operation-id authority_finish \
+    --exclude-operation-id node_deed --exclude-operation-id node_backup_restore \
+    --exclude-operation-id state_stream \
     --phases examples,coverage,fuzzing,stateful \
     --checks "$checks" \
     --max-examples 20 --request-timeout 20 --workers 1 --continue-on-failure \

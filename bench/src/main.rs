@@ -24,6 +24,8 @@ mod placement;
 mod proc;
 mod queue;
 mod rig;
+mod schedules;
+mod state;
 mod throughput;
 mod weight;
 
@@ -38,7 +40,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use access::Weather;
 use figures::{Document, Figures};
 
-const DOCUMENTS: [Document; 3] = [
+const DOCUMENTS: [Document; 5] = [
     Document {
         title: "Foundation",
         command: "bench/run",
@@ -57,11 +59,27 @@ const DOCUMENTS: [Document; 3] = [
         path: "bench/results/access.md",
         names: &["access", "guesses"],
     },
+    Document {
+        title: "State",
+        command: "bench/state",
+        path: "bench/results/state.md",
+        names: &["state"],
+    },
+    Document {
+        title: "Schedules",
+        command: "bench/schedules",
+        path: "bench/results/schedules.md",
+        names: &["schedules"],
+    },
 ];
 /// Asks for everything of the second document.
 const PLACEMENT: &str = "--placement";
 /// Asks for everything of the third.
 const ACCESS: &str = "--access";
+/// Asks for everything of the fourth.
+const STATE: &str = "--state";
+/// Asks for everything of the fifth.
+const SCHEDULES: &str = "--schedules";
 /// How long to wait for a quiet machine before numbers that are written down.
 const QUIET_DEADLINE: Duration = Duration::from_secs(180);
 
@@ -87,12 +105,14 @@ fn main() -> ExitCode {
 }
 
 async fn measure(names: Vec<String>) -> anyhow::Result<()> {
-    let [foundation, placement, access] = &DOCUMENTS;
+    let [foundation, placement, access, state, schedules] = &DOCUMENTS;
     let all: Vec<&str> = DOCUMENTS.iter().flat_map(|document| document.names).copied().collect();
     let document = match names.as_slice() {
         [] => Some(foundation),
         [one] if one == PLACEMENT => Some(placement),
         [one] if one == ACCESS => Some(access),
+        [one] if one == STATE => Some(state),
+        [one] if one == SCHEDULES => Some(schedules),
         _ => None,
     };
     if document.is_none()
@@ -118,6 +138,8 @@ async fn measure(names: Vec<String>) -> anyhow::Result<()> {
             "fleet" => Box::pin(fleet::measure(&binary()?)).await,
             "queue" => Box::pin(queue::measure(&binary()?)).await,
             "access" => Box::pin(access::measure(&binary()?, Weather::Calm)).await,
+            "state" => Box::pin(state::measure(&binary()?)).await,
+            "schedules" => Box::pin(schedules::measure(&binary()?)).await,
             "guesses" => Box::pin(access::measure(&binary()?, Weather::Guessing)).await,
             _ => placement::measure().await,
         };

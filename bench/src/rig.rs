@@ -1,7 +1,9 @@
 //! An installation made of real processes, and a client that is its first admin.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -37,20 +39,28 @@ pub async fn until<T>(
 }
 
 /// A process that is killed when dropped.
-struct Process {
+pub struct Process {
     child: Child,
     log: PathBuf,
 }
 
 impl Process {
-    fn start(log: PathBuf, mut command: Command) -> anyhow::Result<Process> {
+    pub fn start(log: PathBuf, mut command: Command) -> anyhow::Result<Process> {
         let file = File::create(&log).context("making a log")?;
         command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-        Ok(Process { child: command.spawn().context("starting hostler")?, log })
+        let name = command.get_program().to_string_lossy().into_owned();
+        Ok(Process { child: command.spawn().with_context(|| format!("starting {name}"))?, log })
+    }
+
+    /// Tells it to end, and waits until it has.
+    pub fn end(&mut self, signal: Signal) {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+        let _already_gone = pid.map(|pid| rustix::process::kill_process(pid, signal));
+        let _already_gone = self.child.wait();
     }
 
     /// Waits for a whole line of the log that contains these words.
-    async fn line(&mut self, words: &str) -> anyhow::Result<String> {
+    pub async fn line(&mut self, words: &str) -> anyhow::Result<String> {
         until(&format!("the log says `{words}`"), async || {
             let ended = self.child.try_wait()?;
             let log = std::fs::read_to_string(&self.log)?;
@@ -77,9 +87,12 @@ pub struct Rig {
     agent: Option<Process>,
     server: Process,
     pub client: Client,
+    config: ClientConfig,
     pub url: String,
     pub ca_pem: String,
     binary: PathBuf,
+    /// What every server of this installation is told.
+    words: Vec<OsString>,
     dir: PathBuf,
     _temporary: tempfile::TempDir,
 }
@@ -87,22 +100,63 @@ pub struct Rig {
 impl Rig {
     /// Starts a server on SQLite and makes its first admin.
     pub async fn new(binary: &Path) -> anyhow::Result<Rig> {
+        Rig::on(binary, None).await
+    }
+
+    /// The same on another database, where one is named.
+    pub async fn on(binary: &Path, database: Option<&str>) -> anyhow::Result<Rig> {
+        Rig::configured(binary, database, "").await
+    }
+
+    /// The same with settings, as TOML.
+    pub async fn configured(
+        binary: &Path,
+        database: Option<&str>,
+        settings: &str,
+    ) -> anyhow::Result<Rig> {
         let temporary = tempfile::Builder::new().prefix("hostler-bench-").tempdir()?;
         let dir = temporary.path().canonicalize()?;
-        let mut command = command(binary, &dir);
-        command.args(["server", "run", "--name", "bench", "--listen", "127.0.0.1:0"]);
-        command.args(["--agent-listen", "127.0.0.1:0", "--data-dir"]).arg(dir.join("server"));
-        let mut server = Process::start(dir.join("server.log"), command)?;
-        let started = server.line("server started").await?;
+        let file = dir.join("settings.toml");
+        std::fs::write(&file, settings)?;
+        let mut words: Vec<OsString> = vec!["--config".into(), file.into()];
+        if let Some(url) = database {
+            let key = dir.join("master.key");
+            make_master_key(&key)?;
+            words.extend(["--database".into(), url.into(), "--master-key-file".into(), key.into()]);
+        }
+        let (mut server, started) = start_server(binary, &dir, "bench", &words).await?;
         let url = format!("https://{}", word_after(&started, " api=")?);
         let code = word_after(&server.line("/#setup=").await?, "/#setup=")?;
         let presented = probe(&url, Clock::system().now(), DEADLINE).await?;
         let fingerprint = word_after(&started, " fingerprint=")?;
         ensure!(presented.fingerprint.to_string() == fingerprint, "another server answers");
         let ca_pem = presented.ca_pem;
-        let client = admin(&url, &ca_pem, code).await?;
+        let config = admin(&url, &ca_pem, code).await?;
+        let client = Client::new(config.clone())?;
         let binary = binary.to_owned();
-        Ok(Rig { agent: None, server, client, url, ca_pem, binary, dir, _temporary: temporary })
+        let agent = None;
+        let _temporary = temporary;
+        Ok(Rig { agent, server, client, config, url, ca_pem, binary, words, dir, _temporary })
+    }
+
+    /// One more server of the same installation, and the same admin there. It ends when it is dropped.
+    pub async fn companion(&self, name: &str) -> anyhow::Result<(Process, Client)> {
+        let (server, started) = start_server(&self.binary, &self.dir, name, &self.words).await?;
+        let mut config = self.config.clone();
+        config.address = format!("https://{}", word_after(&started, " api=")?);
+        Ok((server, Client::new(config)?))
+    }
+
+    /// Kills the server, waits for so long, and starts it again, on other ports.
+    pub async fn kill_server(&mut self, away: Duration) -> anyhow::Result<()> {
+        self.server.end(Signal::KILL);
+        tokio::time::sleep(away).await;
+        let started = start_server(&self.binary, &self.dir, "bench", &self.words).await?;
+        self.url = format!("https://{}", word_after(&started.1, " api=")?);
+        self.server = started.0;
+        self.config.address = self.url.clone();
+        self.client = Client::new(self.config.clone())?;
+        Ok(())
     }
 
     /// The same with an agent, whose node is online.
@@ -124,6 +178,11 @@ impl Rig {
         rig.agent = Some(Process::start(rig.dir.join("agent.log"), run)?);
         rig.wait_online(1).await?;
         Ok(rig)
+    }
+
+    /// The same admin over connections of its own.
+    pub fn another_client(&self) -> anyhow::Result<Client> {
+        Ok(Client::new(self.config.clone())?)
     }
 
     /// A fresh join ticket.
@@ -202,7 +261,28 @@ impl Drop for Rig {
     }
 }
 
-async fn admin(url: &str, ca_pem: &str, code: String) -> anyhow::Result<Client> {
+/// Starts a server; gives what it says when it serves.
+async fn start_server(
+    binary: &Path,
+    dir: &Path,
+    name: &str,
+    words: &[OsString],
+) -> anyhow::Result<(Process, String)> {
+    let mut command = command(binary, dir);
+    command.args(["server", "run", "--name", name, "--listen", "127.0.0.1:0"]);
+    command.args(["--agent-listen", "127.0.0.1:0", "--data-dir"]).arg(dir.join(name)).args(words);
+    let mut server = Process::start(dir.join(format!("{name}.log")), command)?;
+    let started = server.line("server started").await?;
+    Ok((server, started))
+}
+
+/// What seals secrets in a database that is not the server's own.
+fn make_master_key(path: &Path) -> anyhow::Result<()> {
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
+    Ok(file.write_all(b"aG9zdGxlciBtZWFzdXJlbWVudCBrZXkgMzIgYnl0ZXM=\n")?)
+}
+
+async fn admin(url: &str, ca_pem: &str, code: String) -> anyhow::Result<ClientConfig> {
     let stranger = Client::new(ClientConfig::new(url, ca_pem))?;
     let body = SetupBody {
         code,
@@ -214,7 +294,7 @@ async fn admin(url: &str, ca_pem: &str, code: String) -> anyhow::Result<Client> 
     let mut config = ClientConfig::new(url, ca_pem);
     config.token = Some(SecretString::new(login.token.context("setup gave no token")?));
     config.timeout = DEADLINE;
-    Ok(Client::new(config)?)
+    Ok(config)
 }
 
 #[expect(clippy::disallowed_methods, reason = "what is measured is a process of its own")]

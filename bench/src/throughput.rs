@@ -156,8 +156,11 @@ pub async fn verify(client: &Client, count: usize) -> anyhow::Result<()> {
     let runs: HashSet<_> = tasks.iter().filter_map(|task| task.status.run).collect();
     ensure!(runs.len() == count, "{} runs for {count} tasks", runs.len());
     for kind in [EventKind::TaskCreated, EventKind::TaskAssigned, EventKind::TaskCompleted] {
-        let query =
-            EventListQuery { kind: Some(kind), limit: Some(1000), ..EventListQuery::default() };
+        let query = EventListQuery {
+            kind: Some(kind.into()),
+            limit: Some(1000),
+            ..EventListQuery::default()
+        };
         let events = client.list_all::<EventList, EventView>(&Nothing {}, &query).await?.items;
         let about: HashSet<_> = events.iter().map(|event| &event.object.id).collect();
         let is_one_each = events.len() == count && about.len() == count;

@@ -5045,7 +5045,7 @@ function stack.delete_resource(type, name) end
 ---@return any # boolean
 function stack.resource_exists(type, name) end
 
----What is kept between steps, executions and machines under a key, and locks. Values are what JSON knows, and come back as they were. Changes of one entry are done in one go, whoever else changes it. A time to live is in seconds, or a text such as `5m`; an entry is gone exactly when it is over.
+---What is kept between steps, executions and machines under a key, and locks. Values are strings of any bytes and what JSON knows, and come back as they were. On nodes of a server they are those of the project, in the namespace `default` (`hostler state`, `hostler lock`). Changes of one entry are done in one go, whoever else changes it. A time to live is in seconds, or a text such as `5m`; an entry is gone exactly when it is over.
 ---@class hostler.state
 state = {}
 
@@ -5180,18 +5180,18 @@ function state.list_length(key) end
 ---@return any # { total_keys, total_size, last_modified, backend }
 function state.stats() end
 
----Takes a lock if it is free, for so long; without a time until `state.unlock` or the end of the step.
----`state.try_lock(name[, ttl]) -> true | false, error`
+---Takes a lock if it is free, for so long; without a time until `state.unlock` or the end of the step. The number is larger than that of everybody who held the lock before: give it to what the lock protects, so that a late word of an earlier holder can be told from yours.
+---`state.try_lock(name[, ttl]) -> true, number | false, error`
 ---@param name any
 ---@param ttl? any
----@return any # true | false, error
+---@return any # true, number | false, error
 function state.try_lock(name, ttl) end
 
----Waits for a lock, however long or for so long, and takes it until `state.unlock` or the end of the step. Whoever dies with a lock holds it for 30 seconds more.
----`state.lock(name[, timeout]) -> true | false, error`
+---Waits for a lock, however long or for so long, and takes it until `state.unlock` or the end of the step. Whoever dies with a lock holds it for 30 seconds more. The number is that of `state.try_lock`.
+---`state.lock(name[, timeout]) -> true, number | false, error`
 ---@param name any
 ---@param timeout? any
----@return any # true | false, error
+---@return any # true, number | false, error
 function state.lock(name, timeout) end
 
 ---Gives a lock back that this step holds.
@@ -5200,7 +5200,7 @@ function state.lock(name, timeout) end
 ---@return any # true | false, error
 function state.unlock(name) end
 
----Calls a function while a lock is held, and gives it back whatever happens.
+---Calls a function while a lock is held, and gives it back whatever happens. The function is given the number of `state.try_lock`.
 ---`state.with_lock(name, fn[, timeout]) -> values... | nil, error`
 ---@param name any
 ---@param fn any

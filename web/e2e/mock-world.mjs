@@ -74,11 +74,16 @@ export function tell({ topic, response }, entry) {
 export function change(world, topic, object, type = "MODIFIED") {
   object.generation += 1;
   object.timeModified = new Date().toISOString();
+  announce(world, topic, object, type);
+  return object;
+}
+
+/** Tells those who watch, and those who will ask from an earlier cursor. */
+export function announce(world, topic, object, type = "ADDED") {
   const entry = { cursor: ++world.sequence, topic, type, object: structuredClone(object) };
   world.history.push(entry);
   if (world.history.length > HISTORY) world.history.shift();
   for (const watcher of world.watchers) tell(watcher, entry);
-  return object;
 }
 
 export function later(world, ms, act) {

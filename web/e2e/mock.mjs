@@ -10,13 +10,17 @@ import { fileURLToPath } from "node:url";
 import { seedNodes, uuid7 } from "./mock-content.mjs";
 import { ACCESS_ROUTES } from "./mock-access.mjs";
 import { ARRAY_ROUTES, beatArrays } from "./mock-arrays.mjs";
+import { beatEvents, EVENT_ROUTES } from "./mock-events.mjs";
 import { FILE_ROUTES, keepFiles, seedFiles } from "./mock-files.mjs";
 import { APPROVAL_ROUTES } from "./mock-approvals.mjs";
 import { IMAGE_ROUTES } from "./mock-images.mjs";
 import { checkCode, peopleRoutes, secondFactorOf } from "./mock-people.mjs";
+import { NODE_BACKUP_ROUTES } from "./mock-node-backups.mjs";
 import { permissionsOf, ROLES } from "./mock-permissions.mjs";
 import { RECORD_ROUTES } from "./mock-records.mjs";
+import { SHARED_ROUTES } from "./mock-shared.mjs";
 import { TASK_ROUTES } from "./mock-tasks.mjs";
+import { WATCHER_ROUTES } from "./mock-watchers.mjs";
 import {
   beat,
   change,
@@ -52,6 +56,7 @@ export async function startMock({ port = 0, isFresh = false } = {}) {
     beatWorkloads(world);
     beatArrays(world);
     beatExecutions(world);
+    beatEvents(world);
   }, 2000);
   return {
     address: `http://127.0.0.1:${server.address().port}`,
@@ -220,6 +225,10 @@ const ROUTES = [
   ...peopleRoutes(openSession),
   ...ACCESS_ROUTES,
   ...RECORD_ROUTES,
+  ...SHARED_ROUTES,
+  ...EVENT_ROUTES,
+  ...WATCHER_ROUTES,
+  ...NODE_BACKUP_ROUTES,
   [
     "GET",
     /^\/version$/,

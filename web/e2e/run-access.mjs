@@ -8,6 +8,9 @@ const PAGES = {
   Secrets: "/projects/default/secrets",
   Workflows: "/projects/default/workflows",
   Executions: "/projects/default/executions",
+  State: "/projects/default/state",
+  Locks: "/projects/default/locks",
+  Events: "/projects/default/events",
   Audit: "/audit",
   "My account": "/me",
 };

@@ -1,11 +1,16 @@
 // `npm run e2e`: the walk of dashboard.mjs against the mock, and what only the mock can show: refusals,
-// dropped streams, cursors that are gone, an expired session.
+// dropped streams, cursors that are gone, an expired session. `npm run e2e -- WORD` runs only the cases
+// with this word in their names.
 
 import { launch, login, must, openPage, textOf } from "./browser.mjs";
 import { walk } from "./dashboard.mjs";
 import { ACCESS_CASES } from "./run-access.mjs";
+import { EVENT_CASES } from "./run-events.mjs";
 import { FILE_CASES } from "./run-files.mjs";
+import { NODE_BACKUP_CASES } from "./run-node-backups.mjs";
 import { PEOPLE_CASES } from "./run-people.mjs";
+import { SHARED_CASES } from "./run-shared.mjs";
+import { WATCHER_CASES } from "./run-watchers.mjs";
 import { WORKFLOW_CASES } from "./run-workflows.mjs";
 import { startMock } from "./mock.mjs";
 
@@ -14,6 +19,10 @@ const cases = {
   ...PEOPLE_CASES,
   ...ACCESS_CASES,
   ...WORKFLOW_CASES,
+  ...SHARED_CASES,
+  ...EVENT_CASES,
+  ...WATCHER_CASES,
+  ...NODE_BACKUP_CASES,
 
   async "a new installation is set up"() {
     const mock = await startMock({ isFresh: true });
@@ -458,8 +467,9 @@ const cases = {
 };
 
 let failed = 0;
+const only = process.argv[2] ?? "";
 const browser = await launch();
-for (const [name, run] of Object.entries(cases)) {
+for (const [name, run] of Object.entries(cases).filter(([name]) => name.includes(only))) {
   const mock = await startMock();
   const { context, page, complaints } = await openPage(browser);
   try {

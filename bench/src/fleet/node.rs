@@ -137,7 +137,12 @@ impl Talk {
         let metrics_json =
             if has_metrics { serde_json::to_string(&metrics)? } else { String::new() };
         let applied_generation = self.applied.get();
-        self.send(Out::Heartbeat(v1::Heartbeat { applied_generation, metrics_json })).await
+        self.send(Out::Heartbeat(v1::Heartbeat {
+            applied_generation,
+            metrics_json,
+            usage_json: String::new(),
+        }))
+        .await
     }
 
     async fn take(&mut self, message: v1::ServerMessage) -> anyhow::Result<()> {

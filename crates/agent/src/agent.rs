@@ -17,10 +17,12 @@ use std::time::Duration;
 
 use hostler_base::notify::Notifier;
 use hostler_base::{Clock, Ids, OnError, Phase, Shutdown, ledger as journal};
+use hostler_host::Host;
 use hostler_manifest::{Report, Set};
 use hostler_model::{Generation, Name, NodeId};
 use tokio::sync::watch;
 
+use crate::backup::Backups;
 use crate::config::{AgentConfig, OnStop};
 use crate::door::{self, Door};
 use crate::facts::Looker;
@@ -29,13 +31,16 @@ use crate::housekeeping::Housekeeper;
 use crate::identity::{Identity, IdentityError};
 use crate::ledger::{self, Opened, Writer};
 use crate::local::Local;
+use crate::machine::Machine;
 use crate::runner::{self, Runner, RunnerError};
 use crate::session::{self, Session};
 use crate::standalone::{self, DirectorySource, Hangups, Plan, Standalone, Trace};
 use crate::status::Status;
+use crate::steps::Steps;
 use crate::supervisor::{self, Supervisor, Wishes};
 use crate::thrift::Thrift;
 use crate::usage::Observer;
+use crate::watch::Watching;
 use crate::writes::Tally;
 use crate::{http, join, output, rundir};
 
@@ -301,6 +306,18 @@ async fn start(
                 looked.await;
                 ready.send_replace(true);
             });
+            let blobs = runner.blobs().clone();
+            let backups = Backups::new(blobs, clock.clone(), &data_dir, session_tasks.clone());
+            let (tasks, status_of) = (session_tasks.clone(), status.clone());
+            let machine = Machine::new(Host::local(), clock.clone(), status_of, tasks, backups);
+            let watching = Watching::start(
+                &data_dir,
+                Host::local(),
+                clock.clone(),
+                tally.clone(),
+                &session_tasks,
+            )
+            .await;
             let session = Session::new(session::Parts {
                 clock: clock.clone(),
                 tasks: session_tasks.clone(),
@@ -312,6 +329,8 @@ async fn start(
                 status: status.clone(),
                 boot_id,
                 looker: Looker { devices, engine, is_metered: config.is_metered },
+                machine,
+                watching,
                 tally: tally.clone(),
             });
             session_tasks.spawn("session", OnError::Shutdown, session.run());
@@ -331,6 +350,9 @@ async fn start(
             Some(directory)
         }
     };
+    Steps::new(runner.clone(), clock.clone(), is_ready.clone())
+        .start(&data_dir, &shutdown.tasks(Phase::Sessions))
+        .map_err(|source| AgentError::Local { path: data_dir.clone(), source })?;
     let door = Door::new(door::Parts {
         node_id,
         node,

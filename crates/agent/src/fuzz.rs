@@ -20,6 +20,11 @@ pub fn unpack(archive: File, into: &Path, bytes: u64, entries: u64) -> io::Resul
     Ok(unpack_files(archive, into, None, Bounds { bytes, entries }).is_ok())
 }
 
+/// Puts a backup back whose list is this, and whose files have these bytes; how many were put back.
+pub fn put_back(dir: &Path, into: &Path, list: &[u8], content: &[u8]) -> io::Result<u64> {
+    crate::backup::put_back(dir, into, list, content)
+}
+
 /// Output without a secret: given whole, and given in two pieces.
 pub fn scrub(secret: &[u8], output: &[u8], cut: usize) -> Option<(Vec<u8>, Vec<u8>)> {
     let forms = Arc::new(Forms::of([("s", secret)])?);

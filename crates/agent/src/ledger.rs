@@ -231,6 +231,7 @@ mod tests {
             grace: None,
             reservation: hostler_model::Reservation::default(),
             seat: None,
+            trace: None,
             revision: Generation::FIRST,
         }
     }

@@ -23,6 +23,7 @@ pub mod container;
 pub mod output;
 pub mod runner;
 
+mod backup;
 pub mod blobs;
 mod files;
 mod images;
@@ -42,13 +43,16 @@ mod standalone;
 
 mod housekeeping;
 mod ledger;
+mod machine;
 mod metrics;
 mod session;
 mod status;
+mod steps;
 mod streams;
 mod supervisor;
 mod thrift;
 mod usage;
+mod watch;
 mod writes;
 mod zone;
 

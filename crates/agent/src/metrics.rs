@@ -34,7 +34,10 @@ impl Sampler {
             runs_active: u32::try_from(runs_active).unwrap_or(u32::MAX),
             agent_memory: agent_memory(),
             temperature: hottest(),
+            time: None,
+            clock_skew_ms: None,
             writes: None,
+            gap_lines: 0,
             gpus: Vec::new(),
             outputs: Vec::new(),
         }

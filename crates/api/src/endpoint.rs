@@ -67,10 +67,13 @@ pub enum Stream {
     Watch,
     /// Newline-delimited JSON for as long as it lasts.
     Lines,
-    /// Plain text.
-    Text,
+    /// A page of metrics, as OpenMetrics.
+    Metrics,
     /// Bytes as they are.
     Raw,
+    /// Newline-delimited JSON in both directions, for as long as both sides want: the request's body is
+    /// not read before the answer begins.
+    Duplex,
 }
 
 pub trait Endpoint: Send + Sync + 'static {

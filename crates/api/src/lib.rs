@@ -8,25 +8,34 @@ pub mod openapi;
 pub mod access;
 pub mod approval;
 pub mod authority;
+pub mod backup;
 pub mod blob;
 pub mod group;
+pub mod hook;
+pub mod host;
 pub mod identity;
 pub mod image;
 pub mod invitation;
+pub mod lock;
 pub mod module;
 pub mod node;
+pub mod node_backup;
 pub mod oidc;
 pub mod operation;
 pub mod project;
 pub mod record;
 pub mod role;
+pub mod schedule;
 pub mod second_factor;
 pub mod secret;
 pub mod session;
+pub mod state;
 pub mod system;
 pub mod task;
+pub mod timeline;
 pub mod token;
 pub mod user;
+pub mod watcher;
 pub mod workflow;
 pub mod workload;
 
@@ -42,8 +51,9 @@ pub use endpoint::{
 /// Every endpoint there is.
 pub fn all() -> Vec<Described> {
     let mut endpoints = Vec::new();
-    let modules: [fn(&mut dyn Visitor); 24] = [
+    let modules: &[fn(&mut dyn Visitor)] = &[
         system::visit,
+        backup::visit,
         authority::visit,
         identity::visit,
         session::visit,
@@ -58,15 +68,23 @@ pub fn all() -> Vec<Described> {
         token::visit,
         project::visit,
         node::visit,
+        host::visit,
+        node_backup::visit,
         image::visit,
         task::visit,
         workload::visit,
         workflow::visit,
         module::visit,
+        schedule::visit,
+        watcher::visit,
         blob::visit,
         secret::visit,
+        lock::visit,
+        hook::visit,
+        state::visit,
         operation::visit,
         record::visit,
+        timeline::visit,
     ];
     for visit in modules {
         visit(&mut endpoints);

@@ -141,6 +141,9 @@ fn operation(endpoint: &Described, generator: &mut SchemaGenerator, problem: &Sc
     if let Some(max) = endpoint.raw_body {
         operation["requestBody"] = json!({ "required": true, "content": { "application/octet-stream": { "schema": { "type": "string", "format": "binary", "maxLength": max } } } });
     }
+    if endpoint.stream == Stream::Duplex {
+        operation["requestBody"] = json!({ "required": false, "content": { "application/x-ndjson": { "schema": { "type": "string", "description": "One JSON document a line, for as long as the stream is wanted." } } } });
+    }
     operation["responses"] = responses(endpoint, generator, problem);
     operation
 }
@@ -155,10 +158,12 @@ fn responses(endpoint: &Described, generator: &mut SchemaGenerator, problem: &Sc
             Stream::Watch => {
                 json!({ "application/json": { "schema": schema }, "text/event-stream": { "schema": { "type": "string" } } })
             }
-            Stream::Lines => {
+            Stream::Lines | Stream::Duplex => {
                 json!({ "application/x-ndjson": { "schema": { "type": "string", "description": "One JSON document a line." } } })
             }
-            Stream::Text => json!({ "text/plain": { "schema": { "type": "string" } } }),
+            Stream::Metrics => {
+                json!({ "application/openmetrics-text": { "schema": { "type": "string" } } })
+            }
             Stream::Raw => raw(),
         };
         success["content"] = content;

@@ -1,6 +1,6 @@
 //! The installation itself: health, version, servers, reconcilers.
 
-use hostler_model::{Role, ServerId, Timestamp};
+use hostler_model::{Figure, FigureUnit, Finding, Role, ServerId, Severity, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,12 +16,29 @@ crate::endpoints! { "system"
     /// The OpenAPI 3.1 description of this API.
     OpenApi = "openapi" GET "/openapi.json", Access::Public, Nobody, 200, reply: serde_json::Map<String, serde_json::Value>;
     /// Metrics in the Prometheus text format.
-    Metrics = "metrics" GET "/metrics", Access::Global(Role::Viewer), MetricsRead, 200, reply: String, stream: Text;
+    Metrics = "metrics" GET "/metrics", Access::Global(Role::Viewer), MetricsRead, 200, reply: String, stream: Metrics;
+    /// Metrics of every node in the Prometheus text format.
+    MetricsNodes = "metrics_nodes" GET "/metrics/nodes", Access::Global(Role::Viewer), MetricsRead, 200, reply: String, stream: Metrics;
+    /// Metrics of every service on every node in the Prometheus text format.
+    MetricsWorkloads = "metrics_workloads" GET "/metrics/workloads", Access::Global(Role::Viewer), MetricsRead, 200, reply: String, stream: Metrics;
+    /// Key figures of the installation over time, as this server remembers them.
+    MetricsHistory = "metrics_history" GET "/api/v1/metrics/history", Access::Global(Role::Viewer), MetricsRead, 200,
+        query: MetricsHistoryQuery, reply: MetricsHistoryView, errors: [Invalid];
     /// List the control-plane processes.
     ServerList = "server_list" GET "/api/v1/servers", Access::Global(Role::Viewer), ServerRead, 200, reply: Listing<ServerView>;
     /// Show what every reconciler of this server is doing and last did.
     ReconcilerList = "reconciler_list" GET "/api/v1/debug/reconcilers", Access::Global(Role::Operator), ServerDebug, 200,
         reply: Listing<ReconcilerView>;
+    /// Examine the control plane: what is wrong with it, and what to do.
+    Diagnose = "diagnose" GET "/api/v1/diagnosis", Access::Global(Role::Operator), SystemDiagnose, 200,
+        reply: DiagnosisView;
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DiagnosisView {
+    /// The worst of the findings.
+    pub worst: Severity,
+    pub findings: Vec<Finding>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +58,39 @@ pub struct VersionView {
     pub server_id: ServerId,
     /// True until the first admin exists; the dashboard then offers setup.
     pub needs_setup: bool,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
+pub struct MetricsHistoryQuery {
+    /// Names of figures, separated by commas, such as `cpu.used,cpu.total`; without it all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    /// From when on; without it an hour ago. The longer ago, the longer the stretches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+}
+
+/// Figures over time, in columns: the n-th value of a series is of the n-th stretch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MetricsHistoryView {
+    /// Who remembers; it forgets when it ends.
+    pub server_id: ServerId,
+    /// The end of each stretch.
+    pub times: Vec<Timestamp>,
+    /// The length of each stretch, in seconds.
+    pub seconds: Vec<f64>,
+    pub series: Vec<FigureSeriesView>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FigureSeriesView {
+    pub name: Figure,
+    pub unit: FigureUnit,
+    /// Absent where there was nothing to measure.
+    pub values: Vec<Option<f64>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

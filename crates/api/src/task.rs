@@ -159,6 +159,9 @@ pub struct TaskView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_ready: Option<Timestamp>,
     pub status: TaskStatus,
+    /// Id of the trace that it was submitted in (W3C Trace Context), 32 hex digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
     pub created_by: String,
     pub generation: u64,
     pub time_created: Timestamp,
@@ -257,6 +260,9 @@ pub struct QueueProject {
     /// What nodes keep of the output of its runs, as they last said; counted where there is a quota.
     #[serde(default)]
     pub logs: Bytes,
+    /// Keys and values of its state.
+    #[serde(default)]
+    pub state: Bytes,
     /// The first that wait for room, in the order in which they are looked at.
     pub next: Vec<QueueEntry>,
 }
@@ -407,6 +413,9 @@ pub struct Explanation {
     /// What the node that it was given to does for it now: inputs or an image on their way, or outputs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readiness: Option<Readiness>,
+    /// Id of the trace that it was submitted in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

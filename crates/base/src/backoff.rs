@@ -24,6 +24,12 @@ impl Backoff {
         Backoff { min, max: max.max(min), healthy_after, failures: 0 }
     }
 
+    /// The same, after so many failures.
+    #[must_use]
+    pub fn after(self, failures: u32) -> Backoff {
+        Backoff { failures, ..self }
+    }
+
     /// Failures since the last reset.
     pub fn failures(&self) -> u32 {
         self.failures

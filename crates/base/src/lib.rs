@@ -14,6 +14,7 @@ pub mod shutdown;
 pub mod reconcile;
 
 pub mod fs;
+pub mod history;
 pub mod host;
 pub mod image_stream;
 pub mod image_tar;

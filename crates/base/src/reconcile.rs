@@ -204,6 +204,11 @@ impl Driver {
         Driver { tasks, clock, observer: None, registered: Arc::default() }
     }
 
+    /// Where its reconcilers run, and what stops with them.
+    pub fn tasks(&self) -> &Tasks {
+        &self.tasks
+    }
+
     /// Reports the length of every pass, for metrics.
     #[must_use]
     pub fn with_observer(mut self, observer: Observer) -> Driver {

@@ -19,6 +19,7 @@ pub enum Code {
     TimedOut = 9,
     ChangesPresent = 10,
     Unplaceable = 11,
+    Lost = 12,
 }
 
 impl Code {
@@ -35,6 +36,7 @@ impl Code {
         Code::TimedOut,
         Code::ChangesPresent,
         Code::Unplaceable,
+        Code::Lost,
     ];
 
     pub const fn number(self) -> u8 {
@@ -59,6 +61,7 @@ impl Code {
             Code::TimedOut => "timed out while waiting; the work goes on",
             Code::ChangesPresent => "a plan or a difference has changes",
             Code::Unplaceable => "cannot be placed on any node",
+            Code::Lost => "a lock was lost: its time was over, or it was taken away",
         }
     }
 

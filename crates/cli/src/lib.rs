@@ -39,15 +39,23 @@ pub use failure::{Failure, Outcome};
 pub use reference::reference_markdown;
 pub use ui::Ui;
 
+/// What of backups is the same with a server and without.
+pub mod backup {
+    pub use crate::command::backup::{Destination, default_name, key_of, key_of_new};
+}
+
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches};
+use hostler_model::Finding;
 
 use args::{
     AgentArgs, AgentCommand, AgentInstallArgs, AgentJoinArgs, AgentRunArgs, AgentUninstallArgs,
-    AgentUpArgs, Cli, Command, Globals, LocalCommand, ServerCommand, ServerInstallArgs,
-    ServerMigrateArgs, ServerRekeyArgs, ServerRunArgs, ServerUninstallArgs, UpArgs,
+    AgentUpArgs, BackupCommand, BackupCreateArgs, BackupListArgs, BackupRestoreArgs,
+    BackupVerifyArgs, Cli, Command, DoctorArgs, Globals, LocalCommand, ServerCommand,
+    ServerInstallArgs, ServerMigrateArgs, ServerRekeyArgs, ServerRunArgs, ServerUninstallArgs,
+    UpArgs,
 };
 
 /// What a command line asks for.
@@ -56,6 +64,8 @@ pub enum Invocation {
     Up(UpArgs),
     Server(ServerInvocation),
     Agent(AgentInvocation),
+    /// What reads files and databases itself, and how to print the answer.
+    Backup(Box<Globals>, Box<BackupInvocation>),
     /// Everything that [`run`] can do.
     Client(Box<ClientCommand>),
 }
@@ -67,6 +77,14 @@ pub enum ServerInvocation {
     Rekey(ServerRekeyArgs),
     Install(ServerInstallArgs),
     Uninstall(ServerUninstallArgs),
+}
+
+#[derive(Clone, Debug)]
+pub enum BackupInvocation {
+    Create(BackupCreateArgs),
+    List(BackupListArgs),
+    Verify(BackupVerifyArgs),
+    Restore(BackupRestoreArgs),
 }
 
 #[derive(Clone, Debug)]
@@ -88,6 +106,24 @@ pub enum AgentInvocation {
 pub struct ClientCommand {
     globals: Globals,
     command: Command,
+    /// What is known before it begins; only `doctor` wants that.
+    findings: Vec<Finding>,
+}
+
+impl ClientCommand {
+    /// Of `hostler doctor`: which server of this machine is meant.
+    pub fn doctor(&self) -> Option<&DoctorArgs> {
+        match &self.command {
+            Command::Doctor(args) => Some(args),
+            _ => None,
+        }
+    }
+
+    /// With what was found of it.
+    #[must_use]
+    pub fn with_findings(self, findings: Vec<Finding>) -> ClientCommand {
+        ClientCommand { findings, ..self }
+    }
 }
 
 /// Reads the command line of this process. `Err` is the code to end with: help was asked for and
@@ -147,12 +183,25 @@ pub fn parse_from(
             }
             Some(ServerCommand::Ls) => client(globals, Command::Server(args)),
         },
+        Command::Backup(command) => backup_of(globals, command),
         other => client(globals, other),
     })
 }
 
+/// Whether a server is asked, or everything is done here.
+fn backup_of(globals: Globals, command: BackupCommand) -> Invocation {
+    let here = match command {
+        BackupCommand::Create(args) if args.offline => BackupInvocation::Create(args),
+        BackupCommand::Ls(args) if args.directory.is_some() => BackupInvocation::List(args),
+        BackupCommand::Verify(args) => BackupInvocation::Verify(args),
+        BackupCommand::Restore(args) => BackupInvocation::Restore(args),
+        other => return client(globals, Command::Backup(other)),
+    };
+    Invocation::Backup(Box::new(globals), Box::new(here))
+}
+
 fn client(globals: Globals, command: Command) -> Invocation {
-    Invocation::Client(Box::new(ClientCommand { globals, command }))
+    Invocation::Client(Box::new(ClientCommand { globals, command, findings: Vec::new() }))
 }
 
 /// The whole tree of commands. Only the root has a `help` command, its own; nouns have `--help`.
@@ -190,7 +239,8 @@ pub fn run(command: ClientCommand) -> ExitCode {
 pub async fn run_in(command: ClientCommand, environment: Environment, streams: Streams) -> u8 {
     let ui = std::rc::Rc::new(ui::Ui::new(streams, &command.globals, &environment));
     let used = std::sync::OnceLock::new();
-    let cx = command::Cx { ui, globals: command.globals, environment, used };
+    let (globals, findings) = (command.globals, command.findings);
+    let cx = command::Cx { ui, globals, environment, used, findings };
     let outcome = Box::pin(command::perform(&cx, command.command)).await;
     if let Some((client, context)) = cx.used.get() {
         command::authority::learn(&cx, client, context).await;

@@ -159,7 +159,17 @@ impl Client {
         path: &E::Path,
         query: &E::Query,
     ) -> Result<BoxStream<'static, Result<Bytes, Error>>, Error> {
-        let parts = Parts::of::<E>(path, query, &Nothing {})?;
+        self.bytes_with::<E>(path, query, &Nothing {}).await
+    }
+
+    /// The same for a request that has a body.
+    pub async fn bytes_with<E: Endpoint>(
+        &self,
+        path: &E::Path,
+        query: &E::Query,
+        body: &E::Body,
+    ) -> Result<BoxStream<'static, Result<Bytes, Error>>, Error> {
+        let parts = Parts::of::<E>(path, query, body)?;
         let key = uuid::Uuid::new_v4().to_string();
         let sent = self.send::<E>(&parts, None, &key, "application/octet-stream").await;
         let response = sent.map_err(|failed| failed.error)?;

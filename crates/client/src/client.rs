@@ -249,15 +249,7 @@ impl Client {
         key: &str,
         accept: &'static str,
     ) -> Result<Response, Failed> {
-        let url = format!("{}{}", self.shared.address, parts.path);
-        let mut request =
-            self.shared.http.request(E::METHOD, url).query(&parts.query).header(ACCEPT, accept);
-        if let Some(authorization) = &self.shared.authorization {
-            request = request.header(AUTHORIZATION, authorization);
-        }
-        if let Some((name, value)) = &self.consent {
-            request = request.header(*name, value);
-        }
+        let mut request = self.request::<E>(&self.shared.http, parts, accept);
         if E::METHOD == http::Method::POST {
             request = request.header(IDEMPOTENCY_KEY, key);
         }
@@ -271,6 +263,38 @@ impl Client {
             };
             request = request.header(CONTENT_TYPE, kind).body(body.clone());
         }
+        self.sent(request).await
+    }
+
+    /// Sends a request whose body goes on while it is answered.
+    pub(crate) async fn send_stream<E: Endpoint>(
+        &self,
+        parts: &Parts,
+        body: reqwest::Body,
+    ) -> Result<Response, Failed> {
+        const LINES: &str = "application/x-ndjson";
+        let request = self.request::<E>(&self.shared.http, parts, LINES);
+        self.sent(request.header(CONTENT_TYPE, LINES).body(body)).await
+    }
+
+    fn request<E: Endpoint>(
+        &self,
+        http: &reqwest::Client,
+        parts: &Parts,
+        accept: &'static str,
+    ) -> reqwest::RequestBuilder {
+        let url = format!("{}{}", self.shared.address, parts.path);
+        let mut request = http.request(E::METHOD, url).query(&parts.query).header(ACCEPT, accept);
+        if let Some(authorization) = &self.shared.authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        if let Some((name, value)) = &self.consent {
+            request = request.header(*name, value);
+        }
+        request
+    }
+
+    async fn sent(&self, request: reqwest::RequestBuilder) -> Result<Response, Failed> {
         let response = request.send().await.map_err(|error| {
             let reached = if error.is_connect() { Reached::Nothing } else { Reached::Sent };
             self.lost(reached, error)
@@ -313,9 +337,9 @@ impl Client {
 
     fn decode<E: Endpoint>(&self, bytes: &[u8]) -> Result<E::Reply, Error> {
         let read = match E::STREAM {
-            Stream::Text => serde_json::from_value(String::from_utf8_lossy(bytes).into()),
+            Stream::Metrics => serde_json::from_value(String::from_utf8_lossy(bytes).into()),
             _ if bytes.is_empty() => serde_json::from_slice(b"{}"),
-            Stream::None | Stream::Watch | Stream::Lines | Stream::Raw => {
+            Stream::None | Stream::Watch | Stream::Lines | Stream::Raw | Stream::Duplex => {
                 serde_json::from_slice(bytes)
             }
         };

@@ -26,6 +26,7 @@ mod stream;
 
 mod blob;
 mod logs;
+mod state;
 mod watch;
 
 mod contact;
@@ -40,5 +41,6 @@ pub use error::Error;
 pub use logs::{decode_data, encode_data};
 pub use page::Paged;
 pub use retry::RetryPolicy;
+pub use state::{StateCaller, StateReceiver, StateSender};
 pub use stream::ResumePolicy;
 pub use watch::WatchStream;

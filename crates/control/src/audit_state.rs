@@ -1,11 +1,13 @@
 //! The states of objects that audit entries have digests of: what a change can change, and nothing that
 //! must not be guessed (no password, no token, not even their hashes).
 
+use hostler_model::schedule::Schedule;
 use hostler_model::workflow::{Execution, WorkflowVersion};
 use hostler_model::{
-    Approval, Blob, CustomRole, Error, Group, Image, Invitation, JoinToken, Name, Node,
-    NodeCertificate, Operation, PasswordReset, Principal, Project, RoleName, Scope, SecondFactor,
-    Secret, Service, Subject, TaskArray, Token, UserIdentity, WebSession, Workload,
+    Approval, Blob, CustomRole, Error, Group, Image, Invitation, JoinToken, Lock, LockHold, Name,
+    Node, NodeBackup, NodeCertificate, Operation, PasswordReset, Principal, Project, RoleName,
+    Scope, SecondFactor, Secret, Service, StateSum, Subject, TaskArray, Token, UserIdentity,
+    Watcher, WebSession, Workload,
 };
 use hostler_store::Conn;
 use serde_json::{Value, json};
@@ -18,6 +20,15 @@ pub(crate) fn project(project: &Project) -> Value {
         "quota": project.quota,
         "weight": project.weight,
         "generation": project.generation,
+    })
+}
+
+/// What a namespace of state holds.
+pub(crate) fn state_namespace(namespace: &Name, sum: Option<&StateSum>) -> Value {
+    json!({
+        "namespace": namespace,
+        "entries": sum.map_or(0, |sum| sum.entries),
+        "bytes": sum.map_or(0, |sum| sum.bytes),
     })
 }
 
@@ -115,6 +126,20 @@ pub(crate) fn node_certificate(certificate: &NodeCertificate) -> Value {
 }
 
 /// What was asked for; how far it has come is no change of anybody's.
+pub(crate) fn node_backup(backup: &NodeBackup) -> Value {
+    json!({
+        "id": backup.id,
+        "node": backup.node_id,
+        "label": backup.label,
+        "store": backup.store,
+        "spec": backup.spec,
+        "state": backup.state,
+        "manifest": backup.outcome.as_ref().map(|outcome| outcome.manifest.digest),
+        "verdict": backup.verdict,
+        "generation": backup.generation,
+    })
+}
+
 pub(crate) fn operation(operation: &Operation, is_cancel_requested: bool) -> Value {
     json!({
         "id": operation.id,
@@ -205,6 +230,32 @@ pub(crate) fn join_token(token: &JoinToken, is_revoked: bool) -> Value {
     })
 }
 
+/// As people made it; what becomes of its times is no change of theirs.
+pub(crate) fn schedule(schedule: &Schedule) -> Value {
+    json!({
+        "id": schedule.id,
+        "name": schedule.name,
+        "spec": schedule.spec,
+        "owner": schedule.mandate.principal,
+        "can": schedule.mandate.can,
+        "pause": schedule.pause,
+        "generation": schedule.generation,
+    })
+}
+
+/// As people made it; what nodes tell of it is no change of theirs.
+pub(crate) fn watcher(watcher: &Watcher) -> Value {
+    json!({
+        "id": watcher.id,
+        "name": watcher.name,
+        "spec": watcher.spec,
+        "owner": watcher.mandate.principal,
+        "can": watcher.mandate.can,
+        "isEnabled": watcher.is_enabled,
+        "generation": watcher.generation,
+    })
+}
+
 /// What is known of a secret without its values.
 pub(crate) fn secret(secret: &Secret) -> Value {
     let mut state = json!({
@@ -276,6 +327,19 @@ pub(crate) fn workflow(version: &WorkflowVersion) -> Value {
         "version": version.version,
         "bundle": version.bundle,
         "file": version.file,
+    })
+}
+
+/// With those who hold it; who waits changes with every moment.
+pub(crate) fn lock(lock: &Lock, holders: &[LockHold]) -> Value {
+    let one = |hold: &LockHold| json!({ "id": hold.id, "by": hold.by, "token": hold.token });
+    json!({
+        "id": lock.id,
+        "name": lock.name,
+        "slots": lock.slots,
+        "token": lock.token_last,
+        "holders": holders.iter().map(one).collect::<Vec<_>>(),
+        "generation": lock.generation,
     })
 }
 

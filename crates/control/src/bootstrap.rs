@@ -8,11 +8,12 @@
 use hostler_base::clock::Clock;
 use hostler_base::ids::Ids;
 use hostler_model::{
-    DEFAULT_PROJECT, Error, EventKind, Generation, Name, ObjectKind, ObjectRef, Principal,
-    PrincipalKind, Project, Quota, Role, Scope, ServerId, ServerRegistration, Token,
+    DEFAULT_PROJECT, Error, EventKind, Generation, InstallationId, KeyId, Name, ObjectKind,
+    ObjectRef, Principal, PrincipalKind, Project, Quota, Role, Scope, ServerId, ServerRegistration,
+    Token,
 };
-use hostler_store::Store;
-use hostler_trust::{Authority, Keyring, SecretToken, TokenKind};
+use hostler_store::{Conn, RESTORE_UNFINISHED, Store};
+use hostler_trust::{Authority, Keyring, MasterKey, SecretToken, TokenKind};
 
 use crate::authorities::{AuthoritySet, StoredAuthority, StoredKey};
 use crate::{Control, ControlConfig, Parts, audit_state};
@@ -24,6 +25,8 @@ pub(crate) const AUTHORITY: &str = "authority";
 /// A value that is known, sealed: what opens it opens the rest.
 pub(crate) const SEAL_CHECK: &str = "seal_check";
 const SEAL_CHECKED: &[u8] = b"what is sealed here can be opened";
+/// What this installation is known by in its backups; made at the first start.
+pub(crate) const INSTALLATION: &str = "installation";
 const SALT: &str = "master_key_salt";
 
 /// The salt of this installation's passphrase, if it has one; the same for every server.
@@ -39,6 +42,12 @@ pub async fn passphrase_salt(store: &Store) -> Result<Vec<u8>, BootError> {
         })
         .await;
     salt.map_err(|e: hostler_store::Error| BootError::Store(e))
+}
+
+/// Which master key the installation was sealed with; `None` where it was never started.
+pub(crate) async fn sealed_with(read: &mut Conn) -> Result<Option<KeyId>, hostler_store::Error> {
+    let sealed = read.setting_get(SEAL_CHECK).await?;
+    Ok(sealed.and_then(|sealed| MasterKey::sealed_with(&sealed)))
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +68,10 @@ pub enum BootError {
         "sealing does not work: a value that should be sealed is stored as it is; do not use this build, and report it"
     )]
     NotSealed,
+    #[error(
+        "this database was only half restored from a backup; restore it again with `hostler backup restore`, which begins anew"
+    )]
+    HalfRestored,
     #[error("the stored certificate authority cannot be read; restore the database from a backup")]
     CorruptAuthority(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -77,9 +90,14 @@ pub struct Boot {
 impl Boot {
     /// Prepares the database and makes the application. The store must be migrated already.
     pub async fn run(self) -> Result<Control, BootError> {
+        let unfinished = self.store.read().await?.setting_get(RESTORE_UNFINISHED).await?;
+        if unfinished.is_some() {
+            return Err(BootError::HalfRestored);
+        }
         let authority = self.authority().await?;
         self.check_sealing().await?;
         self.default_project().await?;
+        self.installation().await?;
         let server_id: ServerId = self.ids.fresh();
         Ok(Control::new(Parts {
             store: self.store,
@@ -160,6 +178,23 @@ impl Boot {
             true => Ok(()),
             false => Err(BootError::LackingKeys(lacking.join(", "))),
         }
+    }
+
+    async fn installation(&self) -> Result<(), BootError> {
+        let id: InstallationId = self.ids.fresh();
+        let id = id.to_string();
+        let id = &id;
+        self.store
+            .tx("installation_ensure", |tx| {
+                Box::pin(async move {
+                    if tx.setting_get(INSTALLATION).await?.is_none() {
+                        tx.setting_insert(INSTALLATION, id.as_bytes()).await?;
+                    }
+                    Ok::<_, hostler_store::Error>(())
+                })
+            })
+            .await?;
+        Ok(())
     }
 
     async fn default_project(&self) -> Result<(), BootError> {

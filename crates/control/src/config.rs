@@ -9,7 +9,7 @@ use hostler_engine::place::Settings;
 use hostler_engine::throttle;
 use hostler_model::{Bytes, Role};
 
-use crate::{AuditSink, IdentityConfig, OidcConfig, VaultConfig};
+use crate::{AuditSink, IdentityConfig, ObjectStoreConfig, OidcConfig, VaultConfig};
 
 #[derive(Clone, Debug)]
 pub struct ControlConfig {
@@ -22,6 +22,10 @@ pub struct ControlConfig {
     pub event_retention: Duration,
     /// How long ended tasks are kept.
     pub task_retention: Duration,
+    /// How long what became of the times of schedules is kept...
+    pub schedule_retention: Duration,
+    /// ...and how much of it at most, of each schedule.
+    pub schedule_history: u32,
     /// How long a node's certificate is valid; it renews itself at two thirds.
     pub node_certificate_ttl: Duration,
     pub server_certificate_ttl: Duration,
@@ -39,7 +43,12 @@ pub struct ControlConfig {
     /// How nodes are chosen, and what becomes of large and urgent tasks.
     pub placement: Settings,
     pub blobs: BlobLimits,
+    pub state: StateLimits,
     pub audit: AuditConfig,
+    /// Deliveries of event hooks under way on one server.
+    pub hook_workers: usize,
+    /// The backups that this server makes by itself.
+    pub backup: Option<BackupConfig>,
     pub approvals: ApprovalConfig,
     pub identity: IdentityConfig,
     /// Where people can log in besides here.
@@ -48,6 +57,8 @@ pub struct ControlConfig {
     pub egress: Egress,
     /// Where linked secrets are.
     pub vaults: Vec<VaultConfig>,
+    /// Where backups of nodes can be kept besides the database.
+    pub backup_stores: Vec<ObjectStoreConfig>,
     /// `host:port` where agents reach this installation.
     pub agent_addresses: Vec<String>,
 }
@@ -69,6 +80,32 @@ impl Default for AuditConfig {
             anchor_every: 1000,
             anchor_interval: Duration::from_hours(1),
             sinks: Vec::new(),
+        }
+    }
+}
+
+/// The backups that a server makes by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackupConfig {
+    pub directory: PathBuf,
+    pub every: Duration,
+    /// How many are kept.
+    pub keep: usize,
+    /// What they are sealed with; absent when they are not.
+    pub key_file: Option<PathBuf>,
+    pub has_master_key: bool,
+    pub has_content: bool,
+}
+
+impl Default for BackupConfig {
+    fn default() -> BackupConfig {
+        BackupConfig {
+            directory: PathBuf::new(),
+            every: Duration::from_hours(24),
+            keep: 7,
+            key_file: None,
+            has_master_key: false,
+            has_content: true,
         }
     }
 }
@@ -110,6 +147,20 @@ impl Default for BlobLimits {
     }
 }
 
+/// How long changes of state can be looked up, and watched from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateLimits {
+    pub log_retention: Duration,
+    /// Of the log of all projects together; the oldest goes first.
+    pub log_max: Bytes,
+}
+
+impl Default for StateLimits {
+    fn default() -> StateLimits {
+        StateLimits { log_retention: Duration::from_hours(24), log_max: Bytes::mib(512) }
+    }
+}
+
 impl Default for ControlConfig {
     fn default() -> ControlConfig {
         const DAY: u64 = 86_400;
@@ -119,6 +170,8 @@ impl Default for ControlConfig {
             replace_after: Duration::from_secs(300),
             event_retention: Duration::from_secs(30 * DAY),
             task_retention: Duration::from_secs(30 * DAY),
+            schedule_retention: Duration::from_secs(30 * DAY),
+            schedule_history: 1000,
             node_certificate_ttl: Duration::from_secs(DAY),
             server_certificate_ttl: Duration::from_secs(7 * DAY),
             web_session_ttl: Duration::from_secs(DAY / 2),
@@ -129,12 +182,16 @@ impl Default for ControlConfig {
             placement_looks: 16_384,
             placement: Settings::default(),
             blobs: BlobLimits::default(),
+            state: StateLimits::default(),
             audit: AuditConfig::default(),
+            hook_workers: 500,
+            backup: None,
             approvals: ApprovalConfig::default(),
             identity: IdentityConfig::default(),
             oidc: None,
             egress: Egress::default(),
             vaults: Vec::new(),
+            backup_stores: Vec::new(),
             agent_addresses: Vec::new(),
         }
     }

@@ -1,7 +1,7 @@
 //! The handle that every transport holds, and what all services share.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -52,6 +52,7 @@ pub struct Inner {
     pub(crate) links: Links,
     pub(crate) leases: crate::node_session::LeaseBook,
     pub(crate) feed: Feed,
+    pub(crate) state: crate::state::StateDesk,
     pub(crate) callers: CallerCache,
     pub(crate) touched: Mutex<Touched>,
     pub(crate) password_work: crate::password_work::PasswordWork,
@@ -61,12 +62,25 @@ pub struct Inner {
     pub(crate) blob_room: crate::service::BlobRoom,
     pub(crate) images_tidied: crate::node_images::Tidied,
     pub(crate) secret_tally: crate::service::SecretTally,
+    pub(crate) lock_tally: crate::lock_bells::LockTally,
+    pub(crate) lock_bells: crate::lock_bells::LockBells,
     pub(crate) approval_tally: crate::service::ApprovalTally,
+    pub(crate) schedule_tally: crate::schedule::ScheduleTally,
+    pub(crate) watcher_tally: crate::watch::WatcherTally,
     pub(crate) identity_tally: crate::identity::IdentityTally,
+    pub(crate) queue_tally: crate::queue_tally::QueueTally,
+    pub(crate) chain_verdict: crate::reconcile::ChainVerdict,
     pub(crate) oidc_kept: crate::service::OidcKept,
     pub(crate) vaults: crate::vault::Vaults,
+    pub(crate) backup_desk: crate::node_backup::BackupDesk,
     /// Whether some execution is under way, as far as this server knows.
     pub(crate) has_executions: AtomicBool,
+    /// Whether some event hook is enabled, as far as this server knows.
+    pub(crate) has_hooks: Arc<AtomicBool>,
+    pub(crate) hook_tally: crate::reconcile::HookTally,
+    /// Somebody wants a backup before it is due.
+    is_backup_wished: AtomicBool,
+    pub(crate) time_started: Timestamp,
     waiters: Mutex<HashMap<WorkloadId, Arc<Notify>>>,
     peers: OnceLock<Arc<dyn PeerLinks>>,
     driver: OnceLock<Driver>,
@@ -118,7 +132,13 @@ impl CallerCache {
 
 impl Control {
     pub fn new(parts: Parts) -> Control {
+        let wakers = Wakers::default();
+        let has_hooks = Arc::new(AtomicBool::new(true));
+        let feed = Feed::new(wakers.hook_dispatch.clone(), Arc::clone(&has_hooks));
+        let time_started = parts.clock.now();
         let vaults = crate::vault::Vaults::new(&parts.config.vaults, &parts.config.egress);
+        let (stores, egress) = (&parts.config.backup_stores, &parts.config.egress);
+        let backup_desk = crate::node_backup::BackupDesk::new(stores, egress);
         Control(Arc::new(Inner {
             store: parts.store,
             clock: parts.clock,
@@ -128,10 +148,11 @@ impl Control {
             keyring: parts.keyring,
             server_id: parts.server_id,
             server_name: parts.server_name,
-            wakers: Wakers::default(),
+            wakers,
             links: Links::default(),
             leases: crate::node_session::LeaseBook::default(),
-            feed: Feed::new(),
+            feed,
+            state: crate::state::StateDesk::new(),
             callers: CallerCache::default(),
             touched: Mutex::default(),
             password_work: crate::password_work::PasswordWork::default(),
@@ -140,11 +161,22 @@ impl Control {
             blob_room: crate::service::BlobRoom::default(),
             images_tidied: crate::node_images::Tidied::default(),
             secret_tally: crate::service::SecretTally::default(),
+            lock_tally: crate::lock_bells::LockTally::default(),
+            lock_bells: crate::lock_bells::LockBells::default(),
             approval_tally: crate::service::ApprovalTally::default(),
+            schedule_tally: crate::schedule::ScheduleTally::default(),
+            watcher_tally: crate::watch::WatcherTally::default(),
             identity_tally: crate::identity::IdentityTally::default(),
+            queue_tally: crate::queue_tally::QueueTally::default(),
+            chain_verdict: crate::reconcile::ChainVerdict::default(),
             oidc_kept: crate::service::OidcKept::default(),
             vaults,
+            backup_desk,
             has_executions: AtomicBool::new(true),
+            has_hooks,
+            hook_tally: crate::reconcile::HookTally::default(),
+            is_backup_wished: AtomicBool::new(false),
+            time_started,
             waiters: Mutex::default(),
             peers: OnceLock::new(),
             driver: OnceLock::new(),
@@ -194,17 +226,32 @@ impl Control {
         self.peers.get()
     }
 
-    /// Starts every reconciler.
+    /// Starts every reconciler, and what serves state.
     pub fn start(&self, driver: Driver) {
+        self.state_start(driver.tasks());
         crate::reconcile::register_all(self, &driver);
         if self.driver.set(driver).is_err() {
             tracing::warn!("reconcilers were started twice");
         }
     }
 
+    /// What wakes each reconciler that can be woken.
+    pub fn wakers(&self) -> &Wakers {
+        &self.wakers
+    }
+
     /// What every reconciler of this process is doing.
     pub fn reconcilers(&self) -> Vec<hostler_base::reconcile::Status> {
         self.driver.get().map(Driver::statuses).unwrap_or_default()
+    }
+
+    pub(crate) fn wish_backup(&self) {
+        self.is_backup_wished.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether somebody wants a backup now; the wish is taken.
+    pub(crate) fn take_backup_wish(&self) -> bool {
+        self.is_backup_wished.swap(false, Ordering::SeqCst)
     }
 
     pub(crate) fn now(&self) -> Timestamp {
@@ -229,6 +276,8 @@ impl Control {
             object: object.clone(),
             actor,
             message: message.into(),
+            payload: None,
+            correlation: None,
             time: self.now(),
         }
     }
@@ -279,6 +328,7 @@ impl Control {
     ) -> A::Entry {
         let request = RequestMeta {
             request_id: String::new(),
+            trace: None,
             source: String::new(),
             user_agent: String::new(),
             idempotency: None,

@@ -1,11 +1,15 @@
 //! Who asks, and through which request: the first argument of every service method.
 
-use hostler_model::{Actor, ActorKind, ApprovalId, Caller, Credential, PrincipalKind};
+use hostler_model::{
+    Actor, ActorKind, ApprovalId, Caller, Credential, PrincipalKind, TraceContext,
+};
 
 /// What is known of a request before anybody is authenticated.
 #[derive(Clone, Debug)]
 pub struct RequestMeta {
     pub request_id: String,
+    /// The trace that the request is part of.
+    pub trace: Option<TraceContext>,
     /// Address the request came from.
     pub source: String,
     pub user_agent: String,

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use hostler_engine::place::Holding;
+use hostler_model::filter::Filter;
 use hostler_model::{
-    ArrayRange, Bytes, Cores, CpuSet, Desired, EventKind, GpuHold, Labels, ModeKind, Name, Network,
-    NodeId, NodeState, ObjectKind, Placement, Principal, PrincipalKind, Project, ProjectId,
-    ProjectUsage, Readiness, Reservation, Role, RoleName, Run, Service, Span, TaskStateKind,
-    Timestamp, Token, Workload, WorkloadId, WorkloadSpec,
+    ArrayRange, Bytes, Cores, CpuSet, Desired, EventKind, EventName, GpuHold, Labels, ModeKind,
+    Name, Network, NodeId, NodeState, ObjectKind, Placement, Principal, PrincipalKind, Project,
+    ProjectId, ProjectUsage, Readiness, Reservation, Role, RoleName, Run, Service, Span,
+    TaskStateKind, Timestamp, Token, TraceContext, Workload, WorkloadId, WorkloadSpec,
 };
-use hostler_store::{ArrayStanding, Used};
+use hostler_store::{ArrayStanding, EventFilter, Used};
 use hostler_trust::SecretString;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,6 +182,8 @@ pub struct Explanation {
     pub hints: Vec<String>,
     /// What it waits for on its node.
     pub readiness: Option<Readiness>,
+    /// The trace that it was submitted in.
+    pub trace: Option<TraceContext>,
 }
 
 /// Whether a version of an image is on a node.
@@ -287,12 +290,69 @@ pub struct WorkloadNodeExplanation {
 #[derive(Clone, Debug, Default)]
 pub struct EventQuery {
     pub project: Option<ProjectId>,
-    pub kind: Option<EventKind>,
+    pub kind: Option<EventName>,
     pub object: Option<ObjectKind>,
     pub id: Option<String>,
+    /// Of the object.
+    pub name: Option<String>,
+    /// What caused it; all that begin so where it ends with a `/`.
+    pub cause: Option<String>,
+    /// Not before this time...
+    pub since: Option<Timestamp>,
+    /// ...and before this one.
+    pub until: Option<Timestamp>,
+    /// Only those of which this holds.
+    pub filter: Option<Filter>,
     /// Follow the workloads of the project and all nodes, whoever asks: for those who tell how the
     /// former stand, which follows from the latter too.
     pub with_nodes: bool,
+}
+
+/// What an [`EventQuery`] says of kinds and ids, as the store asks for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct EventTerms {
+    kind: Option<EventKind>,
+    /// Those of one's own are about an object with their name.
+    id: Option<String>,
+}
+
+impl EventQuery {
+    pub(crate) fn terms(&self) -> EventTerms {
+        let custom = self.kind.as_ref().and_then(EventName::custom);
+        EventTerms {
+            kind: self.kind.as_ref().map(EventName::kind),
+            id: custom.map(ToString::to_string),
+        }
+    }
+
+    pub(crate) fn wanted<'a>(
+        &'a self,
+        terms: &'a EventTerms,
+        visible: Option<&'a [ProjectId]>,
+    ) -> EventFilter<'a> {
+        EventFilter {
+            visible,
+            include_global: visible.is_none(),
+            project: self.project,
+            kinds: terms.kind.as_slice(),
+            object_kinds: self.object.as_slice(),
+            object_id: self.id.as_deref(),
+            object_ids: terms.id.as_slice(),
+            object_name: self.name.as_deref(),
+            causes: match self.cause.as_deref().is_some_and(is_beginning) {
+                true => &[],
+                false => self.cause.as_slice(),
+            },
+            cause_under: self.cause.as_deref().filter(|cause| is_beginning(cause)),
+            since: self.since,
+            until: self.until,
+        }
+    }
+}
+
+/// Whether all causes are meant that begin so.
+fn is_beginning(cause: &str) -> bool {
+    cause.ends_with('/')
 }
 
 #[derive(Clone, Debug, Default)]

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use hostler_engine::observe;
 use hostler_model::{
-    ArrayId, Error, EventKind, NewEvent, NodeId, TaskStateKind, Workload, WorkloadId,
+    ArrayId, Error, EventKind, NewEvent, NodeId, RunPayload, TaskStateKind, Workload, WorkloadId,
 };
 use hostler_store::{ArrayChange, ArrayStanding, Tx, Waiting, WorkloadFilter};
 
@@ -34,6 +34,8 @@ pub(crate) struct Follow {
     pub is_ready: bool,
     /// Something ended.
     pub is_end: bool,
+    /// How it did, each of them.
+    pub ends: Vec<TaskStateKind>,
 }
 
 impl Control {
@@ -49,6 +51,8 @@ impl Control {
             let over = count_ends(tx, &moved).await?;
             let ended = moved.iter().filter(|m| m.is_new_end());
             follow.is_end |= moved.iter().any(Moved::is_new_end);
+            let new = moved.iter().filter(|m| m.is_new_end());
+            follow.ends.extend(new.map(|m| m.task.state.kind()));
             let mut ends: HashMap<String, bool> =
                 ended.map(|m| (m.task.id.to_string(), is_good(m.task.state.kind()))).collect();
             ends.extend(
@@ -83,6 +87,7 @@ impl Control {
         follow.nodes.extend(further.nodes);
         follow.is_ready |= further.is_ready;
         follow.is_end |= further.is_end;
+        follow.ends.extend(further.ends);
         Ok(follow)
     }
 
@@ -173,10 +178,12 @@ impl Control {
 
     fn task_event(&self, task: &Workload, (kind, message): (EventKind, String)) -> NewEvent {
         self.event(kind, Some(task.project_id), &object(task), self.system_actor(), message)
+            .with_payload(RunPayload { tags: task.spec.tags.clone(), ..RunPayload::default() })
     }
 
     /// Tells what waits for it that a transaction with ends is committed.
     pub(crate) fn after_ends(&self, follow: Follow) {
+        self.queue_tally.ended(&follow.ends);
         for node in follow.nodes {
             self.links.wake(node);
         }

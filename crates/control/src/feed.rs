@@ -4,28 +4,37 @@
 //! reconciler, which looks at the newest sequence number a few times a second. Either way a reader
 //! only wakes up and reads the rows.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hostler_base::clock::Clock;
+use hostler_base::reconcile::Waker;
 use hostler_model::{Code, Error, Event, ObjectKind};
 use hostler_store::{EventFilter, Store};
 use tokio::sync::watch;
 
 use crate::EventQuery;
+use crate::detail::EventTerms;
 
-/// Rings when events were written.
+/// Rings when events were written; hooks hear it too.
 #[derive(Debug)]
 pub(crate) struct Feed {
     bell: watch::Sender<u64>,
+    hooks: Waker,
+    has_hooks: Arc<AtomicBool>,
 }
 
 impl Feed {
-    pub(crate) fn new() -> Feed {
-        Feed { bell: watch::Sender::new(0) }
+    pub(crate) fn new(hooks: Waker, has_hooks: Arc<AtomicBool>) -> Feed {
+        Feed { bell: watch::Sender::new(0), hooks, has_hooks }
     }
 
     pub(crate) fn ring(&self) {
         self.bell.send_modify(|n| *n += 1);
+        if self.has_hooks.load(Ordering::Relaxed) {
+            self.hooks.wake();
+        }
     }
 
     pub(crate) fn listen(&self) -> watch::Receiver<u64> {
@@ -51,7 +60,7 @@ impl EventFollower {
 
     /// What happened since the last call; an empty list when nothing did within `patience`.
     ///
-    /// Cancel-safe: the cursor moves only when events are returned.
+    /// Cancel-safe: the cursor moves only over events that are returned, or that the filter leaves out.
     pub async fn next(&mut self, patience: Duration) -> Result<Vec<Event>, Error> {
         const BATCH: hostler_model::Limit = match hostler_model::Limit::new(500) {
             Some(limit) => limit,
@@ -65,11 +74,18 @@ impl EventFollower {
             if self.cursor < floor {
                 return Err(cursor_gone());
             }
-            let events = read.event_list(self.filter(), self.cursor, BATCH).await?;
+            let terms = self.query.terms();
+            let mut events = read.event_list(self.filter(&terms), self.cursor, BATCH).await?;
             drop(read);
             if let Some(last) = events.last() {
                 self.cursor = last.sequence;
-                return Ok(events);
+                if let Some(filter) = &self.query.filter {
+                    events.retain(|event| filter.matches(&event.document()));
+                }
+                match events.is_empty() {
+                    true => continue,
+                    false => return Ok(events),
+                }
             }
             self.cursor = self.cursor.max(head);
             let left = deadline.saturating_sub(self.clock.instant());
@@ -86,16 +102,9 @@ impl EventFollower {
 }
 
 impl EventFollower {
-    fn filter(&self) -> EventFilter<'_> {
+    fn filter<'a>(&'a self, terms: &'a EventTerms) -> EventFilter<'a> {
         let query = &self.query;
-        let filter = EventFilter {
-            visible: self.visible.as_deref(),
-            include_global: self.visible.is_none(),
-            project: query.project,
-            kinds: query.kind.as_slice(),
-            object_kinds: query.object.as_slice(),
-            object_id: query.id.as_deref(),
-        };
+        let filter = query.wanted(terms, self.visible.as_deref());
         match &query.project {
             Some(project) if query.with_nodes => EventFilter {
                 visible: Some(std::slice::from_ref(project)),

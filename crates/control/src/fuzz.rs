@@ -8,6 +8,7 @@ use hostler_trust::jwt::PublicKey;
 use crate::OidcConfig;
 use crate::execution::report;
 use crate::oidc::{Expected, person};
+use crate::service::step_ask;
 use crate::service::{KeySet, Provider};
 
 /// Somebody whom a provider vouches for.
@@ -61,4 +62,9 @@ pub struct ReportBounds {
 /// What a job told, as far as it is believed.
 pub fn job_report(text: &[u8]) -> Option<JobReport> {
     report::read(text)
+}
+
+/// What a step says, as a node hands it on: whatever is read can be said again.
+pub fn step_ask(said: &[u8]) {
+    step_ask::fuzz::read(said);
 }

@@ -11,10 +11,12 @@
 //! Endpoint-level access (which role may call what) is decided by [`Control::authorise`], asked by
 //! every transport before anything else; rules about *whose* object it is are here, in the services.
 
+mod action;
 mod audit_entry;
 mod audit_sink;
 mod audit_state;
 mod authorities;
+pub mod backup;
 mod bootstrap;
 mod config;
 mod control;
@@ -23,10 +25,14 @@ mod detail;
 mod ends;
 mod execution;
 mod feed;
+mod hook;
 mod identity;
 mod links;
+mod lock_bells;
+mod node_backup;
 mod node_blob;
 mod node_gpus;
+mod node_holdings;
 mod node_identity;
 mod node_images;
 mod node_report;
@@ -36,18 +42,26 @@ mod oidc;
 mod operation;
 mod output;
 mod password_work;
+mod queue_tally;
 mod reconcile;
+mod schedule;
 mod service;
+mod state;
 mod vault;
+mod watch;
 
 #[doc(hidden)]
 pub mod fuzz;
 
+pub use action::{ActionFailure, ActionStanding, Order, Standings, standings};
 pub use audit_entry::Stateless;
 pub use audit_sink::{AuditSink, ParseSinkError, SinkAddress};
 pub use authorities::AuthoritySet;
 pub use bootstrap::{Boot, BootError, passphrase_salt};
-pub use config::{ApprovalConfig, ApprovalWebhook, AuditConfig, BlobLimits, ControlConfig};
+pub use config::{
+    ApprovalConfig, ApprovalWebhook, AuditConfig, BackupConfig, BlobLimits, ControlConfig,
+    StateLimits,
+};
 pub use control::{Control, Parts};
 pub use cx::{Consent, Cx, Idempotency, RequestMeta};
 pub use detail::{
@@ -59,30 +73,46 @@ pub use detail::{
     WorkloadNodeExplanation, WorkloadQuery,
 };
 pub use feed::EventFollower;
+pub use hostler_engine::figures::FleetSums;
+pub use hostler_engine::timeline::Places as TimelinePlaces;
 pub use hostler_lua::Bundle;
 pub use identity::{IdentityConfig, IdentityCounts};
 pub use links::{NodeLink, PeerLinks};
-pub use node_blob::NodePut;
+pub use lock_bells::LockCounts;
+pub use node_backup::ObjectStoreConfig;
+pub use node_blob::{NodeFetch, NodePut};
+pub use node_holdings::Holdings;
 pub use node_identity::{DeliveredIdentity, DeliveredToken};
 pub use node_report::{ReportAck, StatusAck};
 pub use node_secret::DeliveredSecret;
 pub use node_session::{Attach, Attached, DesiredBatch, HelloFacts};
 pub use oidc::OidcConfig;
 pub use output::{ExecAsk, NodeAsk, OutputItem, OutputQuery, OutputReceiver};
+pub use queue_tally::{QueueCounts, WAIT_CLASSES};
 pub use reconcile::{
     ApprovalNotice, ApprovalNoticeReport, ArrayFillReport, AuditAnchorKeeper, AuditAnchorReport,
-    AuditSinkFeed, AuditSinkReport, ExecutionReport, IdentityKeyKeeper, LeaseReport,
-    LivenessReport, LogShareReport, OperationAdvance, OperationReport, PlacementReport,
-    ServicePlaceReport, Wakers,
+    AuditSinkFeed, AuditSinkReport, AuditWatch, AuditWatchReport, BackupKeeper, BackupReport,
+    ExecutionReport, HookCounts, HookDeliver, HookDeliverReport, HookDispatch, HookDispatchReport,
+    IdentityKeyKeeper, LeaseReport, LivenessReport, LockWatch, LockWatchReport, LogShareReport,
+    OperationAdvance, OperationReport, PlacementReport, ServicePlaceReport, StateCompact,
+    StateCompactReport, StateExpiry, StateExpiryReport, StateTail, StateTailReport, Wakers,
 };
+pub use schedule::{LATENESS_BOUNDS, ScheduleCallReport, ScheduleCounts, ScheduleReport};
 pub(crate) use service::task::object as service_object;
 pub use service::{
     AccessDetail, AccessGrant, ApprovalCounts, ApprovalDetail, ApprovalPolicyDetail, ApprovalQuery,
-    AuthorityDetail, BlobDetail, BlobReader, Enrolment, ExecutionDetail, ExecutionRetry,
-    GroupChange, GroupDetail, InvitationDetail, ModuleDetail, ModulePushed, NewBlob, NewExec,
-    NewExecution, NewGroup, NewImage, NewInvitation, NewModule, NewRole, NewWorkflow, OidcBegun,
-    ProjectChange, Pushed, Rekeyed, Rewrapped, RoleChange, RoleDetail, RoleHolder,
-    SecondFactorDetail, SecretCounts, SecretDetail, SecretValue, SessionsEnded, StepOutput,
-    WorkflowDetail,
+    AuthorityDetail, BackupFiles, BackupSchedule, BlobDetail, BlobReader, Enrolment,
+    EventHookDetail, ExecutionDetail, ExecutionRetry, FireDetails, FleetNode, FleetPlacement,
+    FleetService, FleetServices, FleetStanding, GroupChange, GroupDetail, HookTest,
+    InvitationDetail, LockAnswer, LockAsk, LockDetail, ModuleDetail, ModulePushed, NewBlob,
+    NewCustomEvent, NewExec, NewExecution, NewGroup, NewImage, NewInvitation, NewModule,
+    NewNodeBackup, NewRole, NewWorkflow, NextFire, OidcBegun, ProjectChange, Pushed, Rekeyed,
+    Rewrapped, RoleChange, RoleDetail, RoleHolder, ScheduleDetail, SecondFactorDetail,
+    SecretCounts, SecretDetail, SecretValue, SessionsEnded, StatePlace, StatePrecondition,
+    StepOutput, Timeline, TimelineQuery, WatcherDetail, WatcherNode, WorkflowDetail,
+};
+pub use state::{
+    STATE_IN_FLIGHT_MAX, StateCounts, StateFollower, StatePort, StateReply, StateSeen,
 };
 pub use vault::{HashiCorpVault, VaultConfig, VaultDetail, VaultKind, VaultLogin, VaultProjects};
+pub use watch::{WatcherCounts, WatcherOrdersReport};

@@ -14,6 +14,8 @@ use crate::{NodeAsk, OutputReceiver};
 pub trait NodeLink: Send + Sync {
     /// There may be something new for the node.
     fn wake(&self);
+    /// There may be other watchers for the node.
+    fn wake_watch(&self) {}
     /// Opens a stream from the node.
     fn open(&self, ask: NodeAsk) -> BoxFuture<'_, Result<OutputReceiver, Error>>;
     /// Ends the session; the agent is told whether to come back.
@@ -61,6 +63,12 @@ impl Links {
     pub(crate) fn wake(&self, node: NodeId) {
         if let Some(link) = self.get(node) {
             link.wake();
+        }
+    }
+
+    pub(crate) fn wake_watch(&self, node: NodeId) {
+        if let Some(link) = self.get(node) {
+            link.wake_watch();
         }
     }
 

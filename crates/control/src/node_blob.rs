@@ -10,8 +10,9 @@
 use std::collections::HashSet;
 
 use hostler_model::{
-    Blob, BlobKind, BlobScope, ChunkRef, Code, Digest, Error, NodeId, NodeState, PrincipalId,
-    RunId, RunOutput, RunStateKind,
+    Blob, BlobKind, BlobScope, ChunkRef, Code, Digest, Error, NodeBackupId, NodeBackupOutcome,
+    NodeId, NodeState, Operation, OperationId, OperationPlan, PrincipalId, RunId, RunOutput,
+    RunStateKind,
 };
 use hostler_store::{Chunk, RunContext};
 
@@ -26,6 +27,19 @@ pub enum NodePut {
     /// What one of its runs left.
     Output(RunId),
     Grant(String),
+    /// It is of the backup that this operation makes.
+    Backup(OperationId),
+}
+
+/// For what a node fetches a blob.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NodeFetch {
+    /// It belongs to everybody.
+    Shared,
+    /// One of its runs names it.
+    Input(RunId),
+    /// It is of the backup that this operation puts back.
+    Restore(OperationId),
 }
 
 /// Where a blob of a node goes, and as what.
@@ -33,6 +47,8 @@ struct Place {
     scope: BlobScope,
     kind: BlobKind,
     created_by: Option<PrincipalId>,
+    /// The backup that needs it.
+    backup: Option<NodeBackupId>,
 }
 
 impl Control {
@@ -77,9 +93,15 @@ impl Control {
         &self,
         node_id: NodeId,
         digest: Digest,
-        run: Option<RunId>,
+        fetch: NodeFetch,
     ) -> Result<BlobScope, Error> {
-        let Some(run) = run else { return Ok(BlobScope::Shared) };
+        let run = match fetch {
+            NodeFetch::Shared => return Ok(BlobScope::Shared),
+            NodeFetch::Restore(operation) => {
+                return self.restore_scope(node_id, digest, operation).await;
+            }
+            NodeFetch::Input(run) => run,
+        };
         let context = self.run_of(node_id, run).await?;
         let is_over = context.run.state.kind() == RunStateKind::Exited;
         let is_named = context.workload.spec.inputs.iter().any(|input| input.blob == digest);
@@ -94,9 +116,9 @@ impl Control {
         &self,
         node_id: NodeId,
         digest: Digest,
-        run: Option<RunId>,
+        fetch: NodeFetch,
     ) -> Result<(Blob, Vec<ChunkRef>), Error> {
-        let scope = self.node_scope(node_id, digest, run).await?;
+        let scope = self.node_scope(node_id, digest, fetch).await?;
         let mut read = self.store.read().await?;
         let blob = read.blob_get(scope, digest).await?;
         let blob = blob.ok_or_else(|| Error::not_found("blob", digest))?;
@@ -112,17 +134,63 @@ impl Control {
         &self,
         node_id: NodeId,
         blob: Digest,
-        run: Option<RunId>,
+        fetch: NodeFetch,
         wanted: &[Digest],
     ) -> Result<Vec<Chunk>, Error> {
-        let scope = self.node_scope(node_id, blob, run).await?;
+        let scope = self.node_scope(node_id, blob, fetch).await?;
         let mut read = self.store.read().await?;
         let among = read.blob_chunks_among(scope, blob, wanted).await?;
         let among: HashSet<Digest> = among.into_iter().collect();
         if let Some(foreign) = wanted.iter().find(|digest| !among.contains(digest)) {
             return Err(Error::not_found("chunk", foreign));
         }
-        Ok(read.chunk_get_batch(scope, wanted).await?)
+        drop(read);
+        Ok(self.chunks_open(scope, wanted).await?)
+    }
+
+    /// The operation, while it is under way.
+    async fn open_operation(&self, id: OperationId) -> Result<Operation, Error> {
+        let operation = self.store.read().await?.operation_get(id).await?;
+        operation
+            .filter(|operation| !operation.state.is_settled() && !operation.is_cancel_requested)
+            .ok_or_else(|| Error::forbidden("there is no such operation under way"))
+    }
+
+    /// A node may fetch of a backup what it is told to put back, for as long as it is to.
+    async fn restore_scope(
+        &self,
+        node_id: NodeId,
+        digest: Digest,
+        operation: OperationId,
+    ) -> Result<BlobScope, Error> {
+        let refused = || Error::forbidden("this node is not to put this back");
+        let id = match self.open_operation(operation).await?.plan {
+            OperationPlan::NodeRestore { node, backup, .. } if node == node_id => backup,
+            _ => return Err(refused()),
+        };
+        let backup = self.store.read().await?.node_backup_get(id).await?.ok_or_else(refused)?;
+        let blobs = backup.outcome.iter().flat_map(NodeBackupOutcome::blobs);
+        match blobs.into_iter().any(|blob| blob.digest == digest) {
+            true => Ok(BlobScope::Backup(backup.store)),
+            false => Err(refused()),
+        }
+    }
+
+    /// A node may put what it is told to keep, for as long as it is to.
+    async fn backup_place(&self, node_id: NodeId, operation: OperationId) -> Result<Place, Error> {
+        let refused = || Error::forbidden("this node is not to make this backup");
+        let id = match self.open_operation(operation).await?.plan {
+            OperationPlan::NodeBackup { node, backup, .. } if node == node_id => backup,
+            _ => return Err(refused()),
+        };
+        let backup = self.store.read().await?.node_backup_get(id).await?;
+        let backup = backup.filter(|backup| !backup.state.is_settled()).ok_or_else(refused)?;
+        Ok(Place {
+            scope: BlobScope::Backup(backup.store),
+            kind: BlobKind::Backup,
+            created_by: None,
+            backup: Some(id),
+        })
     }
 
     async fn node_place(&self, node_id: NodeId, put: &NodePut) -> Result<Place, Error> {
@@ -136,6 +204,7 @@ impl Control {
                     scope: BlobScope::Project(context.run.project_id),
                     kind: BlobKind::Output,
                     created_by: Some(context.workload.created_by),
+                    backup: None,
                 })
             }
             NodePut::Grant(id) => {
@@ -145,8 +214,10 @@ impl Control {
                 let grant = grant.ok_or_else(|| {
                     Error::forbidden("this node was not asked for content, or too long ago")
                 })?;
-                Ok(Place { scope: BlobScope::Shared, kind: grant.kind, created_by: None })
+                let (scope, kind) = (BlobScope::Shared, grant.kind);
+                Ok(Place { scope, kind, created_by: None, backup: None })
             }
+            NodePut::Backup(operation) => self.backup_place(node_id, *operation).await,
         }
     }
 
@@ -179,8 +250,9 @@ impl Control {
         label: String,
         chunks: Vec<ChunkRef>,
     ) -> Result<Blob, Error> {
-        let Place { scope, kind, created_by } = self.node_place(node_id, put).await?;
-        self.blob_enter(NewBlob { scope, digest, kind, label, chunks }, created_by).await
+        let Place { scope, kind, created_by, backup } = self.node_place(node_id, put).await?;
+        let new = NewBlob { scope, digest, kind, label, chunks };
+        self.blob_enter_for(new, created_by, backup).await
     }
 
     /// What a run left; all of it at once.

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use hostler_model::{
     Desired, Error, HOSTLER_AUDIENCE, Identity, Name, NodeId, ObjectKind, ObjectRef, Placement,
-    PlacementId, PrincipalId, RunId, RunState, TOKEN_FILE,
+    PlacementId, PrincipalId, RunId, RunState, Runtime, TOKEN_FILE,
 };
 use hostler_store::Conn;
 use hostler_trust::SecretString;
@@ -54,6 +54,7 @@ pub(crate) struct Placed {
     pub name: Name,
     pub created_by: PrincipalId,
     pub identity: Option<Identity>,
+    pub runtime: Runtime,
 }
 
 impl Placed {
@@ -63,8 +64,8 @@ impl Placed {
         if let Some(task) = read.workload_get(workload).await? {
             let (name, created_by) = (task.name, task.created_by);
             let identity = task.spec.identity.clone();
-            let kind = ObjectKind::Task;
-            return Ok(Some(Placed { placement, kind, name, created_by, identity }));
+            let (kind, runtime) = (ObjectKind::Task, task.spec.runtime);
+            return Ok(Some(Placed { placement, kind, name, created_by, identity, runtime }));
         }
         let service = read.service_get(workload).await?;
         Ok(service.map(|service| Placed {
@@ -72,6 +73,7 @@ impl Placed {
             kind: ObjectKind::Workload,
             name: service.name,
             created_by: service.created_by,
+            runtime: service.spec.runtime,
             identity: service.spec.identity,
         }))
     }
@@ -172,6 +174,7 @@ impl Control {
     ) -> Result<(), Error> {
         let request = RequestMeta {
             request_id: String::new(),
+            trace: None,
             source: String::new(),
             user_agent: String::new(),
             idempotency: None,

@@ -10,7 +10,7 @@ use hostler_engine::observe::{self, Outcome};
 use hostler_model::{
     Actor, ActorKind, Desired, Error, EventKind, Generation, NewEvent, NodeId, ObjectKind,
     ObjectRef, Phase, Placement, PlacementId, PlacementStatus, PrincipalId, ProjectId, Report, Run,
-    RunId, StatusReport, TaskStateKind, Timestamp, Workload, WorkloadId,
+    RunId, RunPayload, StatusReport, TaskStateKind, Timestamp, Workload, WorkloadId,
 };
 use hostler_store::{Account, RUNS_KEPT, RunContext, ServicePlacement, Tx, Used};
 
@@ -127,12 +127,19 @@ impl Control {
         }
         let object = service_object(workload);
         let project = Some(workload.project_id);
-        news.events.extend(
-            change
-                .events
-                .into_iter()
-                .map(|(kind, message)| self.event(kind, project, &object, actor.clone(), message)),
-        );
+        let payload = RunPayload {
+            node: actor.name.parse().ok(),
+            run: Some(run.id),
+            tags: workload.spec.tags.clone(),
+            ..RunPayload::default()
+        };
+        let payload = match &report.state {
+            hostler_model::ReportState::Exited { exit, .. } => payload.ended(exit),
+            _ => payload,
+        };
+        news.events.extend(change.events.into_iter().map(|(kind, message)| {
+            self.event(kind, project, &object, actor.clone(), message).with_payload(payload.clone())
+        }));
         news.runs.insert(run.id, change.run.clone());
         if let Some(mut changed) = change.workload {
             // However many reports of a batch move a task on, its row is written once.
@@ -349,11 +356,12 @@ impl News {
         let object =
             ObjectRef::new(ObjectKind::Workload, placement.workload_id, &seat.workload_name);
         let project = Some(placement.project_id);
-        self.events.extend(
-            events.into_iter().map(|(kind, message)| {
-                control.event(kind, project, &object, actor.clone(), message)
-            }),
-        );
+        let payload = RunPayload { node: actor.name.parse().ok(), ..RunPayload::default() };
+        self.events.extend(events.into_iter().map(|(kind, message)| {
+            control
+                .event(kind, project, &object, actor.clone(), message)
+                .with_payload(payload.clone())
+        }));
     }
 
     async fn write(&self, tx: &mut Tx<'_>, now: Timestamp) -> Result<(), Error> {

@@ -68,6 +68,7 @@ impl Control {
         let had = try_join_all(asked).await?;
         let request = RequestMeta {
             request_id: String::new(),
+            trace: None,
             source: String::new(),
             user_agent: String::new(),
             idempotency: None,
@@ -100,6 +101,25 @@ impl Control {
             .await?;
         self.secret_tally.delivered(delivered.len());
         Ok(delivered)
+    }
+
+    /// The value of a secret, for this server's own use.
+    pub(crate) async fn secret_value(
+        &self,
+        project: &Project,
+        reference: &SecretRef,
+    ) -> Result<(Secret, Fetched), Error> {
+        let mut read = self.store.read().await?;
+        let found = read.secret_find(project.id, reference).await?;
+        let secret = found.ok_or_else(|| Error::not_found("secret", reference))?;
+        let sealed = match &secret.link {
+            None => Some(secret_envelope(&mut read, &secret, reference).await?),
+            Some(_) => None,
+        };
+        drop(read);
+        let needed = Needed { reference: reference.clone(), secret, sealed };
+        let fetched = self.secret_had(project, &needed).await?;
+        Ok((needed.secret, fetched))
     }
 
     /// A value, out of its envelope or out of the vault that the secret leads to.

@@ -20,12 +20,14 @@ use std::time::Duration;
 
 use hostler_model::{
     Actor, ActorKind, Assignment, Code, Error, EventKind, Facts, Generation, LivenessEvent,
-    LogGrant, Name, Node, NodeId, NodeLease, NodeMetrics, NodeState, ObjectKind, ObjectRef,
-    ProjectId,
+    LogGrant, Name, Node, NodeId, NodeLease, NodeMetrics, NodePayload, NodeState, ObjectKind,
+    ObjectRef, ProjectId, WorkloadUsage,
 };
 use hostler_store::{LeaseRenewal, Tx};
 
+use crate::node_holdings::AHEAD;
 use crate::service::authority::DROPPED;
+use crate::service::doctor::skew_ms;
 use crate::{Control, NodeLink};
 
 /// What an agent says when it connects.
@@ -38,6 +40,8 @@ pub struct HelloFacts {
     pub facts: Option<Facts>,
     /// How seldom the agent would like to be heard of.
     pub heartbeat_wish: Option<Duration>,
+    /// The agent can say what it holds.
+    pub can_tell_holdings: bool,
 }
 
 /// The answer to a connecting agent.
@@ -57,6 +61,10 @@ pub struct Attached {
     pub node_id: NodeId,
     pub node_name: Name,
     pub session_epoch: Generation,
+    /// What the agent had accepted when it came.
+    pub applied_generation: Generation,
+    /// It is to say what it holds, and is told nothing before ([`Control::node_holdings`]).
+    pub is_asked: bool,
     /// How often the agent is to be heard of.
     pub heartbeat: Duration,
     pub agent_addresses: Vec<String>,
@@ -87,7 +95,8 @@ impl LeaseBook {
             Some(known) if known.session_epoch > renewal.session_epoch => {}
             Some(known) => {
                 let metrics = renewal.metrics.or(known.metrics.take());
-                *known = LeaseRenewal { metrics, ..renewal };
+                let usage = renewal.usage.or(known.usage.take());
+                *known = LeaseRenewal { metrics, usage, ..renewal };
             }
             None => {
                 heard.insert(renewal.node_id, renewal);
@@ -157,16 +166,21 @@ impl Control {
                     if hello.applied_generation > node.desired_generation {
                         self.catch_up(tx, &node, hello.applied_generation).await?;
                     }
+                    let is_asked = tx.node_resync_cause(node_id).await?.is_some();
+                    if is_asked && !hello.can_tell_holdings {
+                        let detail = "the database was restored, and this agent is too old to say what it holds; upgrade it".to_owned();
+                        return Ok(Err(Attach::Refused { code: Code::Conflict, detail, may_return: true }));
+                    }
                     let name = node.name.clone();
                     self.greet(tx, node, hello).await?;
                     if certificate.time_presented.is_none() {
                         tx.node_certificate_presented(serial, now).await?;
                     }
-                    Ok::<_, Error>(Ok((name, certificate.authority)))
+                    Ok::<_, Error>(Ok((name, certificate.authority, is_asked)))
                 })
             })
             .await?;
-        let (node_name, authority) = match attached {
+        let (node_name, authority, is_asked) = match attached {
             Ok(attached) => attached,
             Err(refused) => return Ok(refused),
         };
@@ -177,14 +191,16 @@ impl Control {
             node_id,
             node_name,
             session_epoch: hello.session_epoch,
+            applied_generation: hello.applied_generation,
+            is_asked,
             heartbeat: self.heartbeat_for(hello.heartbeat_wish),
             agent_addresses: self.agent_addresses().await?,
             authority,
         }))
     }
 
-    /// The agent has accepted more than the database knows of: the database was restored from a
-    /// backup. Its wishes get numbers above what the agent has, so that they reach it again.
+    /// The agent has accepted more than the database knows of: the database was put back by other means
+    /// than ours. Wishes get numbers above what the agent has, and it is asked what it holds.
     async fn catch_up(
         &self,
         tx: &mut Tx<'_>,
@@ -193,7 +209,7 @@ impl Control {
     ) -> Result<(), Error> {
         tracing::warn!(node = %node.name, applied = applied.get(), known = node.desired_generation.get(), "agent is ahead of the database");
         tx.node_desired_raise(node.id, applied).await?;
-        self.tell_again(tx, node.id).await?;
+        tx.node_resync_insert(node.id, AHEAD, self.now()).await?;
         Ok(())
     }
 
@@ -241,7 +257,9 @@ impl Control {
         if next.is_some() {
             let object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
             let message = format!("agent {}", hello.agent_version);
-            events.insert(0, self.event(EventKind::NodeOnline, None, &object, actor, message));
+            let payload = NodePayload { state: node.state, labels: node.labels.clone() };
+            let event = self.event(EventKind::NodeOnline, None, &object, actor, message);
+            events.insert(0, event.with_payload(payload));
         }
         if !events.is_empty() {
             tx.journal_append(&events, &[]).await?;
@@ -261,7 +279,7 @@ impl Control {
     /// have come, for as long as its session is open. Says nothing for it once it is overdue.
     pub fn node_vouch(&self, attached: &Attached, applied: Generation, quiet: Duration) {
         if quiet <= attached.heartbeat + self.config.heartbeat * 2 {
-            self.node_heartbeat(attached, applied, None);
+            self.node_heartbeat(attached, applied, None, None);
         }
     }
 
@@ -285,12 +303,19 @@ impl Control {
         attached: &Attached,
         applied_generation: Generation,
         metrics: Option<NodeMetrics>,
+        usage: Option<Vec<WorkloadUsage>>,
     ) {
+        let metrics = metrics.map(|metrics| NodeMetrics {
+            clock_skew_ms: metrics.time.and_then(|theirs| skew_ms(theirs, self.now())),
+            time: None,
+            ..metrics
+        });
         self.leases.hear(LeaseRenewal {
             node_id: attached.node_id,
             session_epoch: attached.session_epoch,
             applied_generation,
             metrics,
+            usage: usage.map(WorkloadUsage::sane),
         });
     }
 
@@ -304,6 +329,9 @@ impl Control {
         // The generation is read before the rows: every row up to it is then certain to be seen.
         let Some(node) = read.node_get(node_id).await? else { return Ok(None) };
         if node.desired_generation <= after {
+            return Ok(None);
+        }
+        if read.node_resync_cause(node_id).await?.is_some() {
             return Ok(None);
         }
         let entries = read.placement_feed(node_id, after, DESIRED_BATCH).await?;
@@ -336,6 +364,7 @@ impl Control {
                 grace: entry.placement.stop_grace,
                 reservation: entry.placement.reservation,
                 seat: entry.seat,
+                trace: entry.trace,
             })
             .collect();
         Ok(Some(DesiredBatch { from: after, to, assignments, log_shares, is_full }))

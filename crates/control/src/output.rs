@@ -1,5 +1,6 @@
 //! What can be asked of a node, and what comes back: a bounded stream of items.
 
+use hostler_model::host::HostAsk;
 use hostler_model::{EngineAsk, Error, OutputStream, PlacementId, RunId, Span, Timestamp};
 use tokio::sync::mpsc;
 
@@ -18,6 +19,8 @@ pub enum NodeAsk {
     Facts,
     /// Something for its container engine.
     Engine(EngineAsk),
+    /// Something for its machine.
+    Host(HostAsk),
 }
 
 /// Which part of an output is wanted.

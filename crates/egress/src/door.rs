@@ -180,6 +180,15 @@ impl Egress {
         result
     }
 
+    /// Whether a request would be let out now, without sending it.
+    pub async fn judge(&self, request: &crate::Request) -> Result<(), Error> {
+        let url = &request.url;
+        let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
+            return Err(Error::Url("it names no host and port"));
+        };
+        self.route(host.to_owned(), port).await.map(drop)
+    }
+
     /// A connection to `host` (a name or an address), for what is not HTTP.
     pub async fn dial(&self, host: &str, port: u16) -> Result<TcpStream, Error> {
         self.counted(self.dial_judged(host, port).await)

@@ -4,12 +4,13 @@
 //! down that a step begins, right before it does. Where nothing but programs is to be run, the loop puts more into the
 //! queue than the crew can do at once, so that no thread waits for the loop between two short programs.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::Instant;
 
-use hostler_lua::body::{Grip, Program};
+use hostler_lua::body::{Grip, Program, Sign};
 use hostler_lua::modules::Stream;
 use hostler_model::workflow::{StepEnd, StepResult};
 use tokio::sync::mpsc;
@@ -49,9 +50,22 @@ pub(crate) struct Errand {
 
 /// What the crew tells.
 pub(crate) enum News {
-    Began { step: usize, at: Instant },
-    Said { step: usize, stream: Stream, text: String },
-    Ended { step: usize, result: StepResult },
+    /// Not told of what is over at once.
+    Began {
+        step: usize,
+        at: Instant,
+    },
+    Said {
+        step: usize,
+        stream: Stream,
+        text: String,
+    },
+    /// With when it began, where that was not told.
+    Ended {
+        step: usize,
+        began: Option<Instant>,
+        result: StepResult,
+    },
 }
 
 /// A try that is over.
@@ -167,17 +181,25 @@ fn carry(errand: Errand, grip: &Grip, tell: &mpsc::Sender<News>) {
     let send = |news| {
         let _nobody_may_listen = tell.blocking_send(news);
     };
+    let began = Cell::new(None);
     let begin = || {
         if let Some(note) = note {
             note.write().map_err(|error| error.to_string())?;
         }
-        send(News::Began { step, at: Instant::now() });
+        began.set(Some(Instant::now()));
         Ok(())
     };
-    let say = |stream, text: &str| send(News::Said { step, stream, text: text.to_owned() });
-    let run = || program.run(grip, begin, say);
+    let tell = |sign: Sign<'_>| {
+        if let Some(at) = began.take() {
+            send(News::Began { step, at });
+        }
+        if let Sign::Said(stream, text) = sign {
+            send(News::Said { step, stream, text: text.to_owned() });
+        }
+    };
+    let run = || program.run(grip, begin, tell);
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| {
         StepResult::new(StepEnd::Failed, "its thread broke: a defect of Hostler")
     });
-    send(News::Ended { step, result });
+    send(News::Ended { step, began: began.take(), result });
 }

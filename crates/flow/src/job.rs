@@ -8,9 +8,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use hostler_lua::body::{Input, Performer};
+use hostler_lua::body::{Input, Performer, Sharing};
 use hostler_lua::modules::Stream;
+use hostler_lua::modules::services::Line;
 use hostler_lua::{Bundle, Given};
 use hostler_model::workflow::{
     Handler, JobEnd, JobKind, JobOrder, JobReport, OnFailure, Retry, Step, StepEnd, StepResult,
@@ -42,6 +44,9 @@ pub async fn perform_job(
     let setup = setup(workdir, &order, environment)?;
     let job = Job { performer: Rc::new(performer), order, setup, watch: Rc::default() };
     let result = job.perform(stop).await;
+    if let Sharing::Agent(line) = &job.setup.services {
+        line.let_go().await;
+    }
     let is_well = matches!(result.end, StepEnd::Succeeded | StepEnd::Skipped);
     let kept = Artifacts::new(workdir.join(JobOrder::ARTIFACTS), Vec::new());
     let outputs = job.performer.definition().outputs.clone();
@@ -86,11 +91,16 @@ fn setup(
         secrets.insert(name.clone(), value);
     }
     let mut environment = environment;
+    let services = match environment.remove(JobOrder::SOCKET) {
+        Some(socket) => Sharing::Agent(Arc::new(Line::new(socket))),
+        None => Sharing::Nothing,
+    };
     environment.insert(EXECUTION.to_owned(), order.execution.to_string());
     Ok(Setup {
         workdir: workdir.to_owned(),
         environment,
         secrets,
+        services,
         at_once: 1,
         is_here: true,
         values: order.values.clone(),

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use hostler_engine::workflow::Options;
-use hostler_lua::body::Performer;
+use hostler_lua::body::{Performer, Sharing};
 use hostler_lua::modules::Stream;
 use hostler_model::suggest::nearest;
 use hostler_model::workflow::{SkipReason, Step, StepResult, Workflow};
@@ -23,8 +23,8 @@ pub struct Setup {
     pub workdir: PathBuf,
     pub environment: BTreeMap<String, String>,
     pub secrets: BTreeMap<String, String>,
-    /// Where state, locks and events of workflows are kept, if anywhere.
-    pub services: Option<PathBuf>,
+    /// Where state, locks and events of workflows are kept.
+    pub services: Sharing,
     /// Only these steps and what they depend on; all when empty.
     pub only: Vec<String>,
     /// How many steps run at once where the workflow does not say it.

@@ -84,6 +84,6 @@ pub(crate) fn acting(
         sink: Rc::new(Voice { step: step.map(|(i, _)| i), observer: Rc::clone(observer) }),
         check: setup.check,
         exported: RefCell::default(),
-        services: services(setup.services.as_deref(), workflow.stack.as_deref()),
+        services: services(&setup.services, workflow.stack.as_deref()),
     }))
 }

@@ -38,6 +38,29 @@ pub fn archive(bytes: &[u8]) {
     assert_eq!(kept, OUTSIDE);
 }
 
+/// Lists of backups, after a few bytes that are the content of all files: whatever they say, nothing appears or
+/// changes outside of the directory they are put back to, and files have no more than those bytes together.
+pub fn backup_list(bytes: &[u8]) {
+    const OUTSIDE: &str = "outside";
+    const CONTENT: usize = 8;
+    let Some((content, list)) = bytes.split_at_checked(CONTENT) else { return };
+    let dir = scratch();
+    let into = dir.path().join("into");
+    std::fs::write(dir.path().join(OUTSIDE), OUTSIDE).expect("a file can be written");
+    if let Ok(bytes) = fuzz::put_back(dir.path(), &into, list, content) {
+        assert!(bytes <= CONTENT as u64, "{bytes} bytes were put back");
+    }
+    let mut beside: Vec<_> = std::fs::read_dir(dir.path())
+        .expect("the directory is still there")
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| !name.starts_with("work"))
+        .collect();
+    beside.sort();
+    assert!(beside == ["into", OUTSIDE] || beside == [OUTSIDE], "{beside:?}");
+    let kept = std::fs::read_to_string(dir.path().join(OUTSIDE)).expect("the file is there");
+    assert_eq!(kept, OUTSIDE);
+}
+
 /// Archives that workflows unpack: the same, and what was unpacked once is there the second time.
 pub fn unpacked(bytes: &[u8]) {
     const OUTSIDE: &str = "outside";
@@ -107,4 +130,19 @@ pub fn ledger(bytes: &[u8]) {
     drop(first.journal);
     let second = Records::open(&path, Timestamp::EPOCH).expect("it was opened before");
     assert_eq!(second.records, records);
+}
+
+/// Backups: as a file, and as the records in one. What is taken is taken the same way again, and a file that
+/// lacks its last byte is not taken.
+pub fn backup(bytes: &[u8]) {
+    let read = |file: &[u8]| {
+        hostler_backup::Opened::new(file).and_then(|opened| hostler_backup::verify(opened, None))
+    };
+    let inside = hostler_backup::fuzz::file_of(bytes).expect("any bytes can be packed");
+    for file in [bytes, &inside] {
+        if let Ok(summary) = read(file) {
+            assert_eq!(read(file).expect("it was taken"), summary);
+            assert!(read(&file[..file.len() - 1]).is_err(), "it is cut off");
+        }
+    }
 }

@@ -126,6 +126,40 @@ pub fn task_file(bytes: &[u8]) {
     }
 }
 
+/// What `schedule add -f` is given: every mistake is told; what has none is read back as it was, and what is hidden
+/// of it is not written back.
+pub fn schedule_file(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let spec = match hostler_cli::fuzz::schedule_file(text) {
+        Ok(spec) => spec,
+        Err(mistake) => return assert!(!mistake.is_empty()),
+    };
+    let _words = (spec.timing(), spec.target.summary());
+    if spec.problems().is_empty() {
+        assert!(spec.when().is_ok());
+        let written = serde_json::to_string(&spec).expect("what was read is written");
+        assert_eq!(hostler_cli::fuzz::schedule_file(&written), Ok(spec.clone()));
+        let mut hidden = spec.clone();
+        hidden.target.hide();
+        assert!(hidden == spec || !hidden.problems().is_empty(), "{hidden:?}");
+    }
+}
+
+/// What `watcher add -f` is given: what has no mistake is read back as it was, and can be said in words.
+pub fn watcher_file(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let spec = match hostler_cli::fuzz::watcher_file(text) {
+        Ok(spec) => spec,
+        Err(mistake) => return assert!(!mistake.is_empty()),
+    };
+    if spec.problems("").is_empty() {
+        assert!(spec.watch.summary().starts_with(spec.watch.label()));
+        assert!(!spec.watch.on().is_empty() && !spec.watch.subject().is_empty());
+        let written = serde_json::to_string(&spec).expect("what was read is written");
+        assert_eq!(hostler_cli::fuzz::watcher_file(&written), Ok(spec));
+    }
+}
+
 /// `KEY=VALUE` lines: what was read has keys that are variables.
 pub fn env_file(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };

@@ -21,21 +21,25 @@ mod messages;
 mod output;
 mod requests;
 mod secrets;
+mod state;
 mod words;
 mod workflows;
 
-pub use archives::{archive, chunk, image_tar, ledger, unpacked};
+pub use archives::{archive, backup, backup_list, chunk, image_tar, ledger, unpacked};
 pub use files::{
-    audit_record, compose, crontab, env_file, manifest, procfile, supervisord, systemd, task_file,
-    workflow,
+    audit_record, compose, crontab, env_file, manifest, procfile, schedule_file, supervisord,
+    systemd, task_file, watcher_file, workflow,
 };
 pub use identity::{approval, authorities, id_token, jwt};
-pub use messages::{agent_message, blob_message, facts, peer_message, server_message};
+pub use messages::{agent_message, blob_message, facts, machine, peer_message, server_message};
 pub use output::{container_line, events, health_answer, line, log_cursor, scrub, segment, sse};
 pub use requests::{body, credential, cursor, local_question, local_route, query, spec};
 pub use secrets::{certificate, code, token};
-pub use words::{address, amount, command_line, constraint, cron, format, name, target};
-pub use workflows::{artifact_table, indent, job_order, job_report, journal};
+pub use state::{state_changes, state_line};
+pub use words::{
+    address, amount, command_line, constraint, cron, filter, format, name, target, traceparent,
+};
+pub use workflows::{artifact_table, indent, job_order, job_report, journal, step_ask};
 
 /// Something that must hold of any bytes.
 #[derive(Clone, Copy)]
@@ -60,6 +64,8 @@ pub const TARGETS: &[Target] = targets![
     artifact_table,
     audit_record,
     authorities,
+    backup,
+    backup_list,
     blob_message,
     body,
     certificate,
@@ -76,6 +82,7 @@ pub const TARGETS: &[Target] = targets![
     env_file,
     events,
     facts,
+    filter,
     format,
     health_answer,
     id_token,
@@ -90,22 +97,29 @@ pub const TARGETS: &[Target] = targets![
     local_question,
     local_route,
     log_cursor,
+    machine,
     manifest,
     name,
     peer_message,
     procfile,
     query,
+    schedule_file,
     scrub,
     segment,
     server_message,
     spec,
     sse,
+    state_changes,
+    state_line,
+    step_ask,
     supervisord,
     systemd,
     target,
     task_file,
     token,
+    traceparent,
     unpacked,
+    watcher_file,
     workflow,
 ];
 

@@ -20,6 +20,7 @@ use hostler_api::role::{RoleCreate, RoleUpdate};
 use hostler_api::second_factor::TotpConfirm;
 use hostler_api::secret::{SecretGenerate, SecretList, SecretSet};
 use hostler_api::session::{Login, PasswordChange, Setup};
+use hostler_api::state::{StateCommit, StateHistory, StateList, StatePut};
 use hostler_api::task::{AccountReport, ArraySubmit, TaskLogs, TaskSubmit, TaskSubmitBatch};
 use hostler_api::token::TokenCreate;
 use hostler_api::user::{MemberSet, UserCreate, UserUpdate};
@@ -68,6 +69,7 @@ pub fn body(bytes: &[u8]) {
     body_of::<RoleUpdate>(&value);
     body_of::<SecretGenerate>(&value);
     body_of::<Setup>(&value);
+    body_of::<StateCommit>(&value);
     body_of::<TaskSubmit>(&value);
     body_of::<TaskSubmitBatch>(&value);
     body_of::<TokenCreate>(&value);
@@ -123,6 +125,9 @@ pub fn query(bytes: &[u8]) {
     query_of::<OperationList>(text);
     query_of::<SecretList>(text);
     query_of::<SecretSet>(text);
+    query_of::<StateHistory>(text);
+    query_of::<StateList>(text);
+    query_of::<StatePut>(text);
     query_of::<TaskLogs>(text);
     query_of::<WorkloadList>(text);
     query_of::<WorkloadLogs>(text);

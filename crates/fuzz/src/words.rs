@@ -7,10 +7,14 @@ use std::str::FromStr;
 use hostler_cli::output::Format;
 use hostler_control::SinkAddress;
 use hostler_egress::Destination;
+use hostler_engine::timeline::Places;
+use hostler_model::filter::{Fields, Filter, TEXT_MAX};
+use hostler_model::schedule::read_moment;
 use hostler_model::{
-    ApprovalParty, ArrayRange, Bytes, Constraint, Cores, CpuSet, Cron, Digest, ImageRef, KeyId,
-    Mode, Name, Network, PermissionSet, RoleName, Schedule, SecretRef, Span, Subject, Target,
-    Timestamp, WorkloadId, WorkloadSpec, compare_versions, image_problem, label_problem,
+    ApprovalParty, ArrayRange, Bytes, Constraint, Cores, CpuSet, Cron, Digest, EVENT_FIELDS,
+    EventName, EventPattern, ImageRef, KeyId, LockName, Mode, Name, Network, PermissionSet,
+    RoleName, Schedule, SecretRef, Span, Subject, Target, Timestamp, TraceContext, WorkloadId,
+    WorkloadSpec, compare_versions, image_problem, label_problem,
 };
 use jiff::civil::DateTime;
 use serde_json::json;
@@ -31,12 +35,50 @@ fn round<T: FromStr<Err: Debug> + Display>(text: &str) -> Option<T> {
     Some(read)
 }
 
+/// Filters of events: what is read holds or does not, twice the same; what is not says where.
+pub fn filter(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    round::<EventPattern>(text);
+    if let Some(name) = round::<EventName>(text) {
+        let pattern = EventPattern::from_str(text);
+        assert!(pattern.is_err() || pattern.is_ok_and(|pattern| pattern.takes(&name)), "{text}");
+    }
+    // Of cursors: what is read is what is sent.
+    if let Ok(places) = serde_json::from_str::<Places>(text) {
+        let sent = serde_json::to_string(&places).expect("it was read");
+        assert_eq!(serde_json::from_str::<Places>(&sent).expect("it was sent"), places);
+    }
+    let document = json!({
+        "sequence": 7, "kind": "task.failed", "object": { "kind": "task", "name": "web" },
+        "message": text.chars().take(100).collect::<String>(),
+        "payload": { "exitCode": 3, "tags": ["a"], "labels": { "zone": "eu" } },
+    });
+    for fields in [&EVENT_FIELDS, &Fields::ANY] {
+        match Filter::read(text, fields) {
+            Ok(filter) => {
+                assert!(text.len() <= TEXT_MAX, "longer than a filter may be");
+                assert_eq!(filter.matches(&document), filter.matches(&document));
+            }
+            Err(mistake) => {
+                assert!(mistake.line <= text.split('\n').count(), "{mistake}");
+                assert!(mistake.column <= mistake.shown.chars().count() + 1, "{mistake}");
+                assert!(!mistake.to_string().is_empty());
+            }
+        }
+    }
+}
+
 /// Names of everything that has one.
 pub fn name(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     if let Some(name) = round::<Name>(text) {
         assert_eq!(name.as_str(), text);
         assert!(text.len() <= 63 && text.is_ascii(), "{text:?}");
+    }
+    if let Some(name) = round::<LockName>(text) {
+        assert_eq!(name.as_str(), text);
+        let is_part = |part: &str| !part.is_empty() && !part.starts_with('.');
+        assert!(text.len() <= 128 && text.is_ascii() && text.split('/').all(is_part), "{text:?}");
     }
     round::<RoleName>(text);
     round::<Subject>(text);
@@ -97,6 +139,11 @@ pub fn cron(bytes: &[u8]) {
             face = next;
         }
     }
+    if let Err(mistake) = expression.parse::<Cron>() {
+        let said = mistake.marked(expression);
+        assert!(said.starts_with(&mistake.to_string()), "{said:?}");
+    }
+    let _moment = read_moment(expression, zone);
     let schedule = Schedule { timezone: zone.to_owned(), ..Schedule::new(expression) };
     let spec = WorkloadSpec { mode: Mode::Schedule(schedule), ..WorkloadSpec::command(["true"]) };
     let _problems = spec.problems("");
@@ -145,5 +192,15 @@ pub fn format(bytes: &[u8]) {
         Ok(Format::JsonPath(path)) => drop(path.render(&document)),
         Ok(Format::Template(template)) => drop(template.render(&document)),
         _ => {}
+    }
+}
+
+/// What a caller says of the trace that its request is part of.
+pub fn traceparent(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    if let Ok(context) = text.parse::<TraceContext>() {
+        let printed = context.to_string();
+        assert_eq!(printed.parse(), Ok(context));
+        assert_eq!((printed.len(), context.trace_id().len()), (55, 32));
     }
 }

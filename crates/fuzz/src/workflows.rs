@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hostler_control::fuzz::REPORT_BOUNDS;
+use hostler_lua::modules::services::codec;
 use hostler_model::workflow::{JobOrder, JobReport};
 use serde_json::Value as Json;
 
@@ -152,5 +153,21 @@ fn without_fractions(value: Json) -> Json {
             entries.into_iter().map(|(key, value)| (key, without_fractions(value))).collect()
         }
         other => other,
+    }
+}
+
+/// What a step asks for can be said again; and whatever bytes are kept as state, a step reads and keeps them: a text as
+/// it is, bytes as they are.
+pub fn step_ask(bytes: &[u8]) {
+    hostler_control::fuzz::step_ask(bytes);
+    let value = codec::decode(bytes);
+    let kept = codec::encode(&value);
+    let is_plain = std::str::from_utf8(bytes)
+        .map_or(true, |text| serde_json::from_str::<serde_json::Value>(text).is_err());
+    if is_plain {
+        assert_eq!(kept, bytes);
+    }
+    if value.is_string() || value.is_i64() {
+        assert_eq!(codec::decode(&kept), value);
     }
 }

@@ -102,6 +102,37 @@ pub fn init(host: &Host) -> Result<Init, HostError> {
     })
 }
 
+impl Init {
+    pub fn name(self) -> &'static str {
+        match self {
+            Init::Systemd => "systemd",
+            Init::Openrc => "openrc",
+            Init::Sysv => "sysv",
+            Init::Unknown => "unknown",
+        }
+    }
+}
+
+/// Why the machine should be restarted, as its package manager left word of it; `None` where nothing asks for it.
+pub fn reboot_wanted(host: &Host) -> Result<Option<String>, HostError> {
+    for path in ["/run/reboot-required", "/var/run/reboot-required"] {
+        if !host.path(path)?.exists() {
+            continue;
+        }
+        let packages = std::fs::read(host.path(format!("{path}.pkgs"))?).unwrap_or_default();
+        let packages = String::from_utf8_lossy(&packages[..packages.len().min(4096)]).into_owned();
+        let mut names: Vec<&str> = packages.lines().map(str::trim).collect();
+        names.retain(|name| !name.is_empty());
+        names.sort_unstable();
+        names.dedup();
+        return Ok(Some(match names.as_slice() {
+            [] => "packages were upgraded".to_owned(),
+            names => names.join(", "),
+        }));
+    }
+    Ok(None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

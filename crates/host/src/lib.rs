@@ -39,11 +39,17 @@ pub mod accounts;
 pub mod archive;
 pub mod authorized_keys;
 pub mod cron;
+pub mod disks;
 pub mod files;
 pub mod firewall;
+pub mod logs;
 pub mod package;
+pub mod processes;
 pub mod service;
 pub mod sysctl;
+
+#[doc(hidden)]
+pub mod fuzz;
 
 pub use call::{Call, Commands, Finished};
 pub use error::HostError;

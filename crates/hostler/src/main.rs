@@ -4,6 +4,8 @@
 //! no shim has to carry.
 
 mod agent;
+mod backup;
+mod doctor;
 mod install;
 mod server;
 mod step;
@@ -30,10 +32,11 @@ fn main() -> ExitCode {
     hostler_cli::complete();
     match hostler_cli::parse() {
         Err(code) => code,
-        Ok(Invocation::Client(command)) => hostler_cli::run(*command),
+        Ok(Invocation::Client(command)) => hostler_cli::run(doctor::prepared(*command)),
         Ok(Invocation::Up(args)) => ended(up::run(args)),
         Ok(Invocation::Server(invocation)) => server::run(invocation),
         Ok(Invocation::Agent(invocation)) => agent::run(invocation),
+        Ok(Invocation::Backup(globals, invocation)) => backup::run(&globals, *invocation),
     }
 }
 

@@ -136,6 +136,7 @@ async fn ticket(running: &Running, token: &str) -> anyhow::Result<JoinTicket> {
     let caller = running.control.caller_by_token(token).await?;
     let request = RequestMeta {
         request_id: "up".into(),
+        trace: None,
         source: "local".into(),
         user_agent: "hostler up".into(),
         idempotency: None,

@@ -8,10 +8,11 @@
 //! The dialect is Luau (of the Lua 5.1 family), and what files written for Sloth Runner expect beyond it is given
 //! by our own modules ([`modules`]). Nothing outside this crate knows the interpreter.
 //!
-//! Reading order: `vm` (limits), `stage` (what may be done when), `value` (to JSON and back), `source` (files and kept
+//! Reading order: `vm` (limits), `ours` (what is compiled beforehand), `stage` (what may be done when), `value` (to JSON and back), `source` (files and kept
 //! modules), `define`, `modules`, `body`.
 
 mod limits;
+mod ours;
 mod shelf;
 mod source;
 mod stage;
@@ -33,6 +34,7 @@ pub use define::{Definition, Given, Remark, define, module};
 pub use diagnose::{Mistake, Mistakes};
 pub use indent::indented;
 pub use limits::Limits;
+pub use ours::compiled;
 pub use pick::pick;
 pub use shelf::{ROUNDS, Shelf};
 pub use source::{Bundle, Files, FolderFiles, NoFiles, is_kept};

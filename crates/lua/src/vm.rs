@@ -6,16 +6,15 @@
 //! `pcall` and its like raise it again once the time is over.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use mlua::chunk::{ChunkMode, Compiler};
-use mlua::{FromLuaMulti, IntoLuaMulti, Lua, LuaOptions, Result, StdLib, Table, Value, VmState};
+use mlua::{Lua, LuaOptions, Result, StdLib, Table, Value, VmState};
 
 use crate::limits::Limits;
+use crate::ours;
 
 /// What is told when the time is over.
 pub(crate) const OUT_OF_TIME: &str =
@@ -58,7 +57,7 @@ pub(crate) fn new(
         | StdLib::MATH
         | StdLib::BUFFER;
     let lua = Lua::new_with(libraries, LuaOptions::new())?;
-    lua.set_compiler(compiler());
+    lua.set_compiler(ours::compiler());
     let deadline = Deadline::default();
     tighten(&lua, &deadline)?;
     install(&lua)?;
@@ -115,35 +114,6 @@ pub(crate) fn raised(lua: &Lua, detail: String) -> String {
     }
 }
 
-/// A chunk of our own, called. It is compiled once for all interpreters of the process.
-pub(crate) fn ours<R: FromLuaMulti>(
-    lua: &Lua,
-    name: &'static str,
-    source: &'static str,
-    arguments: impl IntoLuaMulti,
-) -> Result<R> {
-    static COMPILED: Mutex<BTreeMap<&'static str, Arc<[u8]>>> = Mutex::new(BTreeMap::new());
-    let known = COMPILED.lock().unwrap_or_else(PoisonError::into_inner).get(source).cloned();
-    let code = match known {
-        Some(code) => code,
-        None => {
-            let code: Arc<[u8]> = compiler().compile(source)?.into();
-            let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
-            compiled.insert(source, Arc::clone(&code));
-            code
-        }
-    };
-    lua.load(&*code).set_name(name).set_mode(ChunkMode::Binary).call(arguments)
-}
-
-/// What is given again when a step runs must not be looked up when its file is loaded.
-fn compiler() -> Compiler {
-    Compiler::new()
-        .set_optimization_level(1)
-        .set_debug_level(1)
-        .set_mutable_globals(["secrets", "values", "Values"])
-}
-
 /// Takes away what is not wanted, and makes what catches errors let go of the last one.
 fn tighten(lua: &Lua, deadline: &Deadline) -> Result<()> {
     let globals = lua.globals();
@@ -158,8 +128,7 @@ fn tighten(lua: &Lua, deadline: &Deadline) -> Result<()> {
         note(lua, &table);
         Ok(())
     })?;
-    let catchers: Table =
-        ours(lua, "=[catch]", include_str!("catch.luau"), (is_over, OUT_OF_TIME, note))?;
+    let catchers: Table = ours::CATCH.call(lua, (is_over, OUT_OF_TIME, note))?;
     for name in ["error", "pcall", "xpcall"] {
         globals.raw_set(name, catchers.raw_get::<mlua::Function>(name)?)?;
     }

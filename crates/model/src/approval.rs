@@ -34,8 +34,11 @@ pub const GATED: &[Permission] = &[
     Permission::WorkflowRun,
     Permission::WorkloadApply,
     Permission::WorkloadRemove,
+    Permission::LockForce,
     Permission::NodeDrain,
     Permission::NodeRemove,
+    Permission::NodeAdminister,
+    Permission::NodeBackup,
     Permission::SecretValue,
 ];
 
@@ -391,6 +394,17 @@ pub enum ApprovalRefusal {
 }
 
 impl Approval {
+    /// What its events say to programs.
+    pub fn payload(&self) -> crate::ApprovalPayload {
+        crate::ApprovalPayload {
+            id: self.id,
+            verb: self.verb,
+            digest: self.digest,
+            state: self.state,
+            time_expires: self.time_expires,
+        }
+    }
+
     pub const fn scope(&self) -> Scope {
         match self.project_id {
             Some(project) => Scope::Project(project),

@@ -13,7 +13,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::{PrincipalId, ProjectId, RunId, Timestamp};
+use crate::{BackupStore, PrincipalId, ProjectId, RunId, Timestamp};
 
 /// Chunks are never smaller (except the last one of a blob), and never larger.
 pub const CHUNK_MIN: usize = 64 << 10;
@@ -121,12 +121,15 @@ pub enum BlobScope {
     /// Of no project: every project may use it, every node may fetch it, operators make it.
     Shared,
     Project(ProjectId),
+    /// Of machines: made by nodes that are asked for a backup, fetched by nodes that are to put one back, and
+    /// by nobody else. It is sealed where it is kept.
+    Backup(BackupStore),
 }
 
 impl BlobScope {
     pub const fn project(self) -> Option<ProjectId> {
         match self {
-            BlobScope::Shared => None,
+            BlobScope::Shared | BlobScope::Backup(_) => None,
             BlobScope::Project(id) => Some(id),
         }
     }
@@ -141,6 +144,8 @@ crate::labels! {
         Image = "image",
         /// A task left it.
         Output = "output",
+        /// What was on a machine.
+        Backup = "backup",
     }
 }
 

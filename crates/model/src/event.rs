@@ -2,10 +2,36 @@
 //!
 //! Sequence numbers are given inside the transaction that made the change, so a reader that has seen
 //! number `n` has seen everything before it.
+//!
+//! Besides its sentence for people an event can have a *payload* for programs ([`EventPayload`]), whose form
+//! is fixed by its kind, and a *correlation*: what caused it. That is the request id of the audit entry it
+//! was written with, `execution/ID` for what an execution did, `task/ID` or `workload/ID` for what one of them told of,
+//! `fire/ID/TIME` for what a schedule did, `hook/ID/SEQUENCE` for what a delivery of an event hook did. Requests of people cannot have a `/` in their id, so nobody can pretend to be one of
+//! the others.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use crate::{Actor, ProjectId, Timestamp};
+use crate::filter::Fields;
+use crate::{Actor, EventName, EventPayload, ProjectId, Timestamp};
+
+/// What filters of events can name.
+pub const EVENT_FIELDS: Fields = Fields {
+    paths: &[
+        "sequence",
+        "kind",
+        "time",
+        "project",
+        "object.kind",
+        "object.id",
+        "object.name",
+        "actor.kind",
+        "actor.name",
+        "message",
+        "correlation",
+    ],
+    open: &["payload"],
+};
 
 crate::labels! {
     /// Every kind of event; `docs/reference/events.md` is generated from this list.
@@ -34,6 +60,22 @@ crate::labels! {
         NodeImageRemoved = "node.image-removed",
         /// A version of an image that nobody needs on a node cannot be removed from it.
         NodeImageTrouble = "node.image-trouble",
+        /// Something was done to a node's machine, or was found to be so already.
+        NodeAdministered = "node.administered",
+        /// Something that was to be done to a node's machine failed; part of it may have been done.
+        NodeAdministerFailed = "node.administer-failed",
+        /// What was on paths of a node is kept.
+        NodeBackedUp = "node.backed-up",
+        /// A backup of a node was given up.
+        NodeBackupFailed = "node.backup-failed",
+        /// A backup of a node was read through, and is not whole.
+        NodeBackupDamaged = "node.backup-damaged",
+        /// A backup of a node is not kept any more.
+        NodeBackupRemoved = "node.backup-removed",
+        /// What a backup has was put back on a node.
+        NodeRestored = "node.restored",
+        /// A backup could not be put back on a node; part of it may be there.
+        NodeRestoreFailed = "node.restore-failed",
         /// A node was taken out and its certificates revoked.
         NodeRemoved = "node.removed",
         /// There is a new key for the tokens of what runs, or former ones are forgotten.
@@ -76,6 +118,24 @@ crate::labels! {
         AuthorityRotationAborted = "authority.rotation-aborted",
         /// A certificate authority has taken the place of another, which counts no more.
         AuthorityRotated = "authority.rotated",
+        /// Something that a user, a task or a step of a workflow told of: `custom.NAME`.
+        Custom = "custom",
+        /// An event hook was made.
+        HookCreated = "hook.created",
+        /// An event hook was changed, enabled or disabled.
+        HookChanged = "hook.changed",
+        /// An event hook was removed, with what it had not delivered.
+        HookRemoved = "hook.removed",
+        /// An event could not be delivered by a hook, and is kept until somebody replays it.
+        HookDeadLetter = "hook.dead-letter",
+        /// A hook was kept from answering to what it had caused itself, too many times over.
+        HookLoopCut = "hook.loop-cut",
+        /// Everything the control plane knows was written to a file, or sent to who asked for it.
+        BackupCreated = "backup.created",
+        /// A backup that was due could not be made; it is tried again.
+        BackupFailed = "backup.failed",
+        /// The database was restored from a backup.
+        BackupRestored = "backup.restored",
         /// Somebody was invited.
         InvitationCreated = "invitation.created",
         /// Somebody made an account with an invitation.
@@ -86,6 +146,10 @@ crate::labels! {
         InvitationRevoked = "invitation.revoked",
         /// A used, expired, revoked or foreign join token was presented.
         JoinRefused = "join.refused",
+        /// Somebody who held a lock was not heard of for as long as it had said, and holds it no more.
+        LockExpired = "lock.expired",
+        /// Warning: a lock was taken away from who held it.
+        LockForced = "lock.forced",
         /// Too many logins failed for one name or from one address; more have to wait.
         LoginThrottled = "login.throttled",
         /// An operation was created.
@@ -112,6 +176,22 @@ crate::labels! {
         GroupChanged = "group.changed",
         /// A group was removed.
         GroupRemoved = "group.removed",
+        /// A schedule was made.
+        ScheduleCreated = "schedule.created",
+        /// A schedule was changed.
+        ScheduleChanged = "schedule.changed",
+        /// A schedule does nothing until it is resumed.
+        SchedulePaused = "schedule.paused",
+        /// A schedule that was paused goes on.
+        ScheduleResumed = "schedule.resumed",
+        /// A schedule was removed.
+        ScheduleRemoved = "schedule.removed",
+        /// The time of a schedule came, and what it is for was begun.
+        ScheduleFired = "schedule.fired",
+        /// The time of a schedule came, and what it is for could not be done.
+        ScheduleFailed = "schedule.failed",
+        /// Times of a schedule passed without anything being done.
+        ScheduleMissed = "schedule.missed",
         /// A secret was set for the first time.
         SecretCreated = "secret.created",
         /// A secret has a new version.
@@ -126,6 +206,8 @@ crate::labels! {
         SecretUnopened = "secret.unopened",
         /// Secrets were sealed anew, with the present master key.
         SecretRewrapped = "secret.rewrapped",
+        /// A namespace of a project's state was emptied.
+        StateCleared = "state.cleared",
         /// A server started.
         ServerStarted = "server.started",
         /// A server stopped in good order.
@@ -188,6 +270,18 @@ crate::labels! {
         UserUnlinked = "user.unlinked",
         /// Somebody else ended sessions of a user.
         UserSessionsEnded = "user.sessions-ended",
+        /// A watcher was made.
+        WatcherCreated = "watcher.created",
+        /// A watcher was changed, enabled or disabled.
+        WatcherChanged = "watcher.changed",
+        /// A watcher was removed, and nodes forget what they knew for it.
+        WatcherRemoved = "watcher.removed",
+        /// A node saw what a watcher waits for.
+        WatcherFired = "watcher.fired",
+        /// What a watcher fired on is over.
+        WatcherCleared = "watcher.cleared",
+        /// A node cannot look at what a watcher is about.
+        WatcherTrouble = "watcher.trouble",
         /// A version of a workflow is kept from now on.
         WorkflowPushed = "workflow.pushed",
         /// A workflow was removed with all its versions.
@@ -269,25 +363,32 @@ crate::labels! {
         AuditAnchor = "audit-anchor",
         AuditSink = "audit-sink",
         Authority = "authority",
+        Backup = "backup",
         Blob = "blob",
         Container = "container",
+        Custom = "custom",
         Execution = "execution",
         Group = "group",
+        Hook = "hook",
         Image = "image",
         Invitation = "invitation",
         JoinToken = "join-token",
+        Lock = "lock",
         Member = "member",
         Module = "module",
         Node = "node",
         Operation = "operation",
         Project = "project",
         Role = "role",
+        Schedule = "schedule",
         Secret = "secret",
         Server = "server",
+        StateNamespace = "state-namespace",
         Task = "task",
         TaskArray = "task-array",
         Token = "token",
         User = "user",
+        Watcher = "watcher",
         WebSession = "web-session",
         Workflow = "workflow",
         Workload = "workload",
@@ -321,7 +422,35 @@ pub struct NewEvent {
     pub actor: Actor,
     /// One sentence for people.
     pub message: String,
+    /// The same for programs, and more.
+    pub payload: Option<EventPayload>,
+    /// What caused it; the request of the audit entry it is written with, where it does not say.
+    pub correlation: Option<String>,
     pub time: Timestamp,
+}
+
+impl NewEvent {
+    /// What its kind is called.
+    pub fn name(&self) -> EventName {
+        match self.kind {
+            EventKind::Custom => {
+                self.object.name.parse().map_or(self.kind.into(), EventName::Custom)
+            }
+            kind => kind.into(),
+        }
+    }
+
+    #[must_use]
+    pub fn with_payload(mut self, payload: impl Into<EventPayload>) -> NewEvent {
+        self.payload = Some(payload.into());
+        self
+    }
+
+    #[must_use]
+    pub fn caused_by(mut self, correlation: impl Into<String>) -> NewEvent {
+        self.correlation = Some(correlation.into());
+        self
+    }
 }
 
 /// A stored event.
@@ -329,4 +458,45 @@ pub struct NewEvent {
 pub struct Event {
     pub sequence: u64,
     pub event: NewEvent,
+}
+
+impl Event {
+    /// As filters, hooks and their receivers see it.
+    pub fn document(&self) -> Value {
+        let NewEvent { kind: _, project_id, object, actor, message, payload, correlation, time } =
+            &self.event;
+        let mut document = json!({
+            "sequence": self.sequence,
+            "kind": self.event.name(),
+            "time": time,
+            "object": object,
+            "actor": actor,
+            "message": message,
+        });
+        if let Some(project) = project_id {
+            document["project"] = json!(project);
+        }
+        if let Some(payload) = payload {
+            document["payload"] = json!(payload);
+        }
+        if let Some(correlation) = correlation {
+            document["correlation"] = json!(correlation);
+        }
+        document
+    }
+}
+
+/// What an execution did is caused by it.
+pub fn execution_correlation(id: crate::ExecutionId) -> String {
+    format!("execution/{id}")
+}
+
+/// What a task told of is caused by it.
+pub fn task_correlation(id: crate::WorkloadId) -> String {
+    format!("task/{id}")
+}
+
+/// What a workload that is no task told of is caused by it.
+pub fn workload_correlation(id: crate::WorkloadId) -> String {
+    format!("workload/{id}")
 }

@@ -181,23 +181,27 @@ impl fmt::Display for ImageSource {
     }
 }
 
-/// How a job on a node stands.
+/// How a job on a node stands, and in the end what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case")]
-pub enum JobState {
+pub enum JobState<T = TakenImage> {
     /// The node knows of no such job.
     Unknown,
     Going {
         words: String,
     },
     Done {
-        /// What was taken.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        content: Option<TakenImage>,
+        /// What was taken, or done.
+        #[serde(default = "nothing", skip_serializing_if = "Option::is_none")]
+        content: Option<T>,
     },
     Failed {
         why: String,
     },
+}
+
+const fn nothing<T>() -> Option<T> {
+    None
 }
 
 /// Content that a node has put into the shared blobs.

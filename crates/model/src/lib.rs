@@ -8,40 +8,57 @@
 //!
 //! Reading order is the order of the modules below.
 
+pub mod filter;
 pub mod label;
 pub mod suggest;
 
 mod generation;
+mod hindrance;
 mod id;
 mod name;
 mod page;
 mod quantity;
 mod time;
+mod trace;
 
 mod error;
 
 mod access;
+mod action;
 mod approval;
 mod audit;
 mod audit_record;
 mod authority;
+pub mod backup;
 mod blob;
+mod doctor;
 mod event;
+mod event_hook;
+mod event_name;
+mod event_payload;
+mod figure;
+pub mod host;
 mod image;
 mod invitation;
+mod lock;
 mod log_share;
 mod login_tally;
 mod node;
+pub mod node_backup;
 mod operation;
 mod project;
 mod readiness;
+pub mod schedule;
 mod second_factor;
 mod secret;
 mod secret_link;
 mod server;
 mod spec;
+mod state;
+mod timeline;
 mod usage;
 mod user_identity;
+mod watcher;
 pub mod workflow;
 mod workload;
 
@@ -50,6 +67,10 @@ pub use access::{
     ParseNetworkError, Permission, PermissionSet, Principal, PrincipalKind, Reach, Role,
     RoleBinding, RoleName, Scope, Subject, Token, TokenLimits, Unreadable, Verdict, WebSession,
     WorkloadIdentity,
+};
+pub use action::{
+    Action, ActionKind, ActionOutcome, HttpAction, HttpMethod, Mandate, OperationAction,
+    TaskAction, WorkflowAction, WorkloadAction, WorkloadVerb,
 };
 pub use approval::{
     Approval, ApprovalDecision, ApprovalNeed, ApprovalParty, ApprovalPolicy, ApprovalRefusal,
@@ -62,26 +83,55 @@ pub use blob::{
     Blob, BlobKind, BlobScope, CHUNK_MAX, CHUNK_MIN, ChunkRef, Content, Digest, KeptOutput,
     ParseDigestError, RunOutput,
 };
+pub use doctor::{Finding, Fix, Severity};
 pub use error::{Code, Diagnostic, Error};
-pub use event::{Event, EventKind, NewEvent, ObjectKind, ObjectRef};
+pub use event::{
+    EVENT_FIELDS, Event, EventKind, NewEvent, ObjectKind, ObjectRef, execution_correlation,
+    task_correlation, workload_correlation,
+};
+pub use event_hook::{
+    DeliveryState, EventHook, EventHookSpec, EventPattern, HookAction, HookDelivery, HookLine,
+    HookRetry, LuaAction, OnDead, ParseEventPatternError, WebhookAction, WebhookFormat,
+    hook_correlation,
+};
+pub use event_name::{
+    CUSTOM_MESSAGE_MAX, CUSTOM_PAYLOAD_MAX, CustomName, EventName, ParseCustomNameError,
+    ParseEventNameError,
+};
+pub use event_payload::{
+    ApprovalPayload, CustomPayload, EventPayload, ExecutionPayload, HookPayload, NodePayload,
+    OperationPayload, RunPayload, WatcherPayload,
+};
+pub use figure::{Figure, FigureSample, FigureUnit};
 pub use generation::{Freshness, Generation};
+pub use hindrance::Hindrance;
 pub use id::{
-    ApprovalId, ApprovalPolicyId, ArrayId, AuditEntryId, EventId, ExecutionId, GroupId, ImageId,
-    InvitationId, JoinTokenId, ModuleId, NodeId, OperationId, ParseIdError, PlacementId,
-    PrincipalId, ProjectId, RoleId, RunId, SecretId, ServerId, TokenId, TypedId, WebSessionId,
-    WorkflowId, WorkloadId,
+    ApprovalId, ApprovalPolicyId, ArrayId, AuditEntryId, BackupId, EventId, ExecutionId, GroupId,
+    HookId, ImageId, InstallationId, InvitationId, JoinTokenId, LockHoldId, LockId, ModuleId,
+    NodeBackupId, NodeId, OperationId, ParseIdError, PlacementId, PrincipalId, ProjectId, RoleId,
+    RunId, ScheduleId, SecretId, ServerId, TokenId, TypedId, WatcherId, WebSessionId, WorkflowId,
+    WorkloadId,
 };
 pub use image::{
     EngineAsk, IMAGE_SCHEME, Image, ImageNews, ImagePick, ImageRef, ImageSource, JobState,
     NodeContainer, NodeImage, ParseImageRefError, StoredImage, TakenImage,
 };
 pub use invitation::{Invitation, InvitationState, PasswordReset};
+pub use lock::{
+    LOCK_PAST_MAX, LOCK_SLOTS_MAX, LOCK_TTL, LOCK_TTL_DEFAULT, LOCK_WAIT_MAX, LOCK_WAITER_TTL,
+    LOCK_WAITERS_MAX, LOCKS_MAX, Lock, LockEnd, LockForced, LockHold, LockHolder, LockName,
+    LockOutcome, LockSighting, ParseLockNameError, PastHold,
+};
 pub use log_share::{LogGrant, LogShare, OutputKept};
 pub use login_tally::{LoginOutcome, LoginTally, TallyKind};
 pub use name::{Labels, Name, ParseNameError, label_problem, selector_matches};
 pub use node::{
     Cordon, DiskFact, DiskHealthFact, Facts, GpuFact, GpuMetrics, JoinToken, LivenessEvent, Node,
     NodeCertificate, NodeLease, NodeMetrics, NodeState, NumaFact, TemperatureFact, WriteMetrics,
+};
+pub use node_backup::{
+    BackupStore, BackupVerdict, BackupVolume, NodeBackup, NodeBackupEvent, NodeBackupOutcome,
+    NodeBackupSpec, NodeBackupState, RestoreOrder, RestoreOutcome, RestoreSpec, RestoreTo,
 };
 pub use operation::{
     Operation, OperationEvent, OperationOwner, OperationPlan, OperationState, Step, StepState,
@@ -109,9 +159,24 @@ pub use spec::{
     StopPolicy, StopSignal, Strategy, TOKEN_FILE, Target, TcpCheck, WorkloadSpec, ZoneError,
     compare_versions, image_problem, inner_path_problem, secret_file_problem,
 };
+pub use state::{
+    DEFAULT_NAMESPACE, NotAList, ParseStateKeyError, STATE_KEY_MAX, STATE_OPS_MAX, STATE_TTL_MAX,
+    STATE_TXN_BYTES_MAX, STATE_VALUE_MAX, StateAct, StateAddress, StateAnswer, StateBatch,
+    StateChange, StateChangeKind, StateCompare, StateCondition, StateEnd, StateHead, StateKey,
+    StateList, StateMark, StateOp, StateRecord, StateRelation, StateResult, StateSum, StateTtl,
+    StateTxn, StateValue, default_namespace,
+};
 pub use time::{ParseSpanError, Span, Timestamp};
-pub use usage::UsageSample;
+pub use timeline::{TimelineEntry, TimelineSource};
+pub use trace::{NotTraceparent, TraceContext};
+pub use usage::{UsageSample, WorkloadUsage};
 pub use user_identity::UserIdentity;
+pub use watcher::{
+    CertificateWatch, CommandWatch, DirectoryWatch, DiskWatch, FileWatch, LogWatch, NodeWatch,
+    PortWatch, ProcessWatch, ServiceWatch, Threshold, WATCHED_ENTRIES_MAX, WATCHERS_MAX,
+    WATCHERS_PER_NODE, Watch, WatchCondition, Watcher, WatcherNews, WatcherOn, WatcherOrder,
+    WatcherReport, WatcherSpec, WatcherStanding, WatcherTold, WatcherWord, watch_pattern,
+};
 pub use workload::{
     Assignment, CpuSet, Desired, Exit, ExitReason, GangSeat, GpuHold, Health, IllegalTransition,
     Origin, OutputStream, Phase, Placement, PlacementStatus, Report, ReportState, Reservation, Run,

@@ -45,6 +45,9 @@ pub struct Quota {
     /// Output of runs that is kept on nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logs: Option<Bytes>,
+    /// Keys and values of its state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<Bytes>,
 }
 
 /// What a project has of what is counted in rows, and what nodes say that they keep of its output.
@@ -55,4 +58,6 @@ pub struct ProjectUsage {
     pub blobs: Bytes,
     /// Known where there is a quota.
     pub logs: Bytes,
+    /// Keys and values.
+    pub state: Bytes,
 }

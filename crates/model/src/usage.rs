@@ -2,7 +2,30 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Timestamp};
+use crate::{Bytes, PlacementId, Timestamp};
+
+/// What a service uses on its node, as last sampled; told to servers now and then.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorkloadUsage {
+    pub placement: PlacementId,
+    /// Cores.
+    pub cpu: f64,
+    pub memory: Bytes,
+}
+
+impl WorkloadUsage {
+    /// Of so many a node tells, those with the most memory.
+    pub const MOST: usize = 256;
+
+    /// What a node may say: no more than that, and numbers only.
+    #[must_use]
+    pub fn sane(mut told: Vec<WorkloadUsage>) -> Vec<WorkloadUsage> {
+        told.truncate(WorkloadUsage::MOST);
+        told.retain(|usage| usage.cpu.is_finite() && usage.cpu >= 0.0);
+        told
+    }
+}
 
 /// What a workload or a node used in the time up to `time`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]

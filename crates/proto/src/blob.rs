@@ -1,6 +1,6 @@
 //! Checked conversions of what is said about content.
 
-use hostler_model::{ChunkRef, Digest, KeptOutput, RunId, RunOutput, Timestamp};
+use hostler_model::{ChunkRef, Digest, KeptOutput, OperationId, RunId, RunOutput, Timestamp};
 
 use crate::{ConvertError, v1};
 
@@ -44,6 +44,19 @@ pub fn parse_run(text: &str) -> Result<Option<RunId>, ConvertError> {
         field: "run_id",
         problem: problem.to_string(),
     };
+    text.parse().map(Some).map_err(|e| bad(&e))
+}
+
+/// Empty is none. `field` is for the words.
+pub fn parse_operation(
+    text: &str,
+    field: &'static str,
+) -> Result<Option<OperationId>, ConvertError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let bad =
+        |problem: &dyn std::fmt::Display| ConvertError::Bad { field, problem: problem.to_string() };
     text.parse().map(Some).map_err(|e| bad(&e))
 }
 

@@ -45,6 +45,7 @@ pub fn assignment_to_message(placement: &Assignment) -> v1::DesiredPlacement {
             .expect("a reservation always serialises"),
         array_id: placement.seat.map(|seat| seat.array.to_string()).unwrap_or_default(),
         array_index: placement.seat.map(|seat| seat.index).unwrap_or_default(),
+        traceparent: placement.trace.map(|trace| trace.to_string()).unwrap_or_default(),
     }
 }
 
@@ -63,6 +64,8 @@ pub fn parse_assignment(message: v1::DesiredPlacement) -> Result<Assignment, Con
         revision: Generation::from_u64(message.revision),
         reservation: parse_reservation(&message.reservation_json)?,
         seat: parse_seat(&message.array_id, message.array_index)?,
+        // A trace that cannot be read is no reason not to run something.
+        trace: message.traceparent.parse().ok(),
     })
 }
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use hostler_base::host::host_name;
 use hostler_base::log::{LogConfig, LogFormat, TelemetryConfig};
-use hostler_control::{BlobLimits, ControlConfig};
+use hostler_control::{BlobLimits, ControlConfig, StateLimits};
 use hostler_model::{Bytes, Role, Span};
 use hostler_trust::MasterKey;
 use serde::Deserialize;
@@ -79,6 +79,8 @@ macro_rules! settings {
 
 mod approvals;
 mod audit;
+mod backup;
+mod backup_store;
 mod egress;
 mod identity;
 mod oidc;
@@ -87,6 +89,8 @@ mod vault;
 
 pub use approvals::{APPROVAL_SETTINGS, ApprovalsSection};
 pub use audit::{AUDIT_SETTINGS, AuditSection, SINK_SETTINGS, SinkSection};
+pub use backup::{BACKUP_SETTINGS, BackupSection};
+pub use backup_store::{BACKUP_STORE_SETTINGS, BackupStoreSection};
 pub use egress::{EGRESS_SETTINGS, EgressSection};
 pub use identity::{IDENTITY_SETTINGS, IdentitySection};
 pub use oidc::{OIDC_SETTINGS, OidcSection};
@@ -130,6 +134,10 @@ settings! {
         event_retention: Span = Span::from_secs(30 * 86_400), Kind::Text, "30d";
         /// How long tasks and executions of workflows are kept after they ended.
         task_retention: Span = Span::from_secs(30 * 86_400), Kind::Text, "30d";
+        /// How long it is kept what became of the times of schedules...
+        schedule_retention: Span = Span::from_secs(30 * 86_400), Kind::Text, "30d";
+        /// ...and of how many times at most, of each schedule.
+        schedule_history: u32 = 1000, Kind::Number, "1000";
         /// How long a browser stays logged in.
         web_session_ttl: Span = Span::from_secs(43_200), Kind::Text, "12h";
         /// How long a browser stays logged in that nobody uses.
@@ -140,8 +148,12 @@ settings! {
         patience: PatienceConfig = PatienceConfig::default(), Kind::Section(PATIENCE_SETTINGS), "";
         /// How much content is kept: images, and files of tasks.
         blobs: BlobsConfig = BlobsConfig::default(), Kind::Section(BLOB_SETTINGS), "";
+        /// How long changes of state can be looked up, and watched from.
+        state: StateConfig = StateConfig::default(), Kind::Section(STATE_SETTINGS), "";
         /// The audit record beyond the database: signed anchors, and sinks that are told of every entry.
         audit: AuditSection = AuditSection::default(), Kind::Section(AUDIT_SETTINGS), "";
+        /// The backups that a server makes by itself.
+        backup: BackupSection = BackupSection::default(), Kind::Section(BACKUP_SETTINGS), "";
         /// Who is told of approvals that are asked for.
         approvals: ApprovalsSection = ApprovalsSection::default(), Kind::Section(APPROVAL_SETTINGS), "";
         /// What may be called from here: by hooks, identity providers, vaults, audit sinks.
@@ -152,6 +164,8 @@ settings! {
         oidc: OidcSection = OidcSection::default(), Kind::Section(OIDC_SETTINGS), "";
         /// Vaults outside that secrets can lead to, each under a name of its own.
         vault: BTreeMap<String, VaultSection> = BTreeMap::new(), Kind::Named(VAULT_SETTINGS), "";
+        /// Object stores that backups of nodes can be kept in, each under a name of its own.
+        backup_store: BTreeMap<String, BackupStoreSection> = BTreeMap::new(), Kind::Named(BACKUP_STORE_SETTINGS), "";
         /// The certificate that browsers see. Hostler's own clients and agents go on using that of the installation.
         tls: TlsSection = TlsSection::default(), Kind::Section(TLS_SETTINGS), "";
         /// How much is served at once.
@@ -182,6 +196,16 @@ settings! {
         total_max: Bytes = Bytes::mib(100 << 10), Kind::Text, "100GiB";
         /// How long what nothing needs is kept after it was last asked for.
         retention: Span = Span::from_secs(7 * 86_400), Kind::Text, "7d";
+    }
+}
+
+settings! {
+    /// How long changes of state can be looked up, and watched from.
+    StateConfig STATE_SETTINGS {
+        /// How long they are kept.
+        log_retention: Span = Span::from_secs(86_400), Kind::Text, "24h";
+        /// How much of them is kept, of all projects together; the oldest go first.
+        log_max: Bytes = Bytes::mib(512), Kind::Text, "512MiB";
     }
 }
 
@@ -391,10 +415,12 @@ impl ServerConfig {
         }
         self.tls.check()?;
         self.audit.check()?;
+        self.backup.check()?;
         self.approvals.check()?;
         self.identity.check()?;
         self.oidc.check()?;
         vault::check(&self.vault)?;
+        backup_store::check(&self.backup_store)?;
         self.egress.check()
     }
 
@@ -471,6 +497,8 @@ impl ServerConfig {
             heartbeat: self.heartbeat.duration(),
             event_retention: self.event_retention.duration(),
             task_retention: self.task_retention.duration(),
+            schedule_retention: self.schedule_retention.duration(),
+            schedule_history: self.schedule_history.max(1),
             web_session_ttl: self.web_session_ttl.duration(),
             web_session_idle: self.web_session_idle.duration(),
             second_factor_from: self.second_factor_from,
@@ -480,11 +508,17 @@ impl ServerConfig {
                 total_max: self.blobs.total_max,
                 retention: self.blobs.retention.duration(),
             },
+            state: StateLimits {
+                log_retention: self.state.log_retention.duration(),
+                log_max: self.state.log_max,
+            },
             audit: self.audit.control(),
+            backup: self.backup.control(),
             approvals: self.approvals.control(&self.advertised(self.listen)),
             egress: self.egress.door(),
             identity: self.identity.control(),
             vaults: vault::control(&self.vault),
+            backup_stores: backup_store::control(&self.backup_store),
             agent_addresses: vec![agent_address],
             ..ControlConfig::default()
         };

@@ -4,6 +4,7 @@
 //! Reading order is the order of the modules below.
 
 pub mod config;
+mod history;
 pub mod metrics;
 mod refusals;
 

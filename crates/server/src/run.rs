@@ -130,7 +130,7 @@ pub async fn start(
     };
     let control = boot.run().await?;
     let metrics = Metrics::new(version);
-    let identities = Identities::issue(config, &control)?;
+    let identities = Identities::issue(config, &control, &metrics)?;
     let files = config.tls.files();
     let shown = files.as_ref().map(|files| files.read()).transpose()?;
     let faces = Arc::new(PublicFaces::new(identities.all.clone(), shown.clone())?);
@@ -174,6 +174,7 @@ pub async fn start(
         serve_agents(agent_control, agent_listener, agent_tls, agent_tasks).await
     });
     let renewal = Renewal {
+        metrics: metrics.clone(),
         config: config.clone(),
         control: control.clone(),
         faces: Arc::clone(&faces),
@@ -191,6 +192,11 @@ pub async fn start(
         "certificate renewal",
         OnError::Log,
         renewal.run(clock),
+    );
+    shutdown.tasks(Phase::Reconcilers).spawn_until_cancelled(
+        "figures over time",
+        OnError::Log,
+        crate::history::keep(control.clone(), metrics),
     );
     let setup_code = control.setup_code_issue().await.map_err(StartError::Register)?;
     let fingerprint = control.authority().fingerprint();
@@ -238,13 +244,20 @@ struct Identities {
 }
 
 impl Identities {
-    fn issue(config: &ServerConfig, control: &Control) -> Result<Identities, StartError> {
+    fn issue(
+        config: &ServerConfig,
+        control: &Control,
+        metrics: &Metrics,
+    ) -> Result<Identities, StartError> {
         let names = config.certificate_names();
         let ttl = control.config().server_certificate_ttl;
         let (set, now) = (control.authorities(), control.clock().now());
         let mut all = Vec::new();
         for authority in set.serving() {
-            all.push(authority.issue_server(control.server_id(), &names, now, ttl)?.1);
+            let (issued, identity) =
+                authority.issue_server(control.server_id(), &names, now, ttl)?;
+            metrics.set_server_ends(issued.time_expires);
+            all.push(identity);
         }
         Ok(Identities { trusted: set.trusted(), all })
     }
@@ -264,6 +277,7 @@ impl Identities {
 
 /// Replaces the server's certificates well before they expire, and when the authorities change.
 struct Renewal {
+    metrics: Metrics,
     config: ServerConfig,
     control: Control,
     faces: Arc<PublicFaces>,
@@ -290,7 +304,7 @@ impl Renewal {
     }
 
     fn renew(&self) -> Result<(), StartError> {
-        let identities = Identities::issue(&self.config, &self.control)?;
+        let identities = Identities::issue(&self.config, &self.control, &self.metrics)?;
         let familiar = identities.familiar()?;
         self.mutual.replace(identities.mutual()?);
         self.faces.replace_ours(identities.all)?;

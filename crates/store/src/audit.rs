@@ -134,6 +134,18 @@ fn pattern(text: &str, dialect: Dialect) -> String {
     pattern + "%"
 }
 
+/// How following the chain went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum AuditFollow {
+    /// There is more of it.
+    More,
+    /// Its end was reached, and it is what the journal says.
+    End,
+    /// It breaks after the last entry that was followed, or at it.
+    Broken(String),
+}
+
 impl Conn {
     /// Newest first; the page's key is the number to go on from.
     pub async fn audit_list(
@@ -217,46 +229,64 @@ impl Conn {
     pub async fn audit_verify(&mut self) -> Result<AuditVerdict, Error> {
         let mut chain = AuditChain::default();
         loop {
-            let (sql, params) = Select::new(concat!("SELECT ", columns!(), " FROM audit_entry"))
-                .and_value("sequence >", chain.count)
-                .first("sequence", PAGE);
-            let rows = self.query(sql, params).await?;
-            for row in &rows {
-                let followed = match decode(row) {
-                    Ok(entry) => chain.follow(&entry),
-                    Err(error) => Err(format!("it cannot be read: {error}")),
-                };
-                if let Err(problem) = followed {
-                    return Ok(broken(&chain, problem));
+            match self.audit_follow(&mut chain, None).await? {
+                AuditFollow::More => {}
+                AuditFollow::Broken(problem) => return Ok(broken(&chain, problem)),
+                AuditFollow::End => {
+                    return Ok(AuditVerdict {
+                        is_intact: true,
+                        entries: chain.count,
+                        first_bad: None,
+                        problem: None,
+                        head: hex(&chain.hash),
+                        anchors: 0,
+                    });
                 }
             }
-            if rows.len() as u64 == PAGE {
-                continue;
-            }
-            let (sequence, hash) = self.audit_head().await?;
-            if sequence > chain.count && self.audit_has_after(chain.count).await? {
-                continue;
-            }
-            if sequence != chain.count {
-                let problem = format!(
-                    "the journal says that {sequence} entries exist, but {} do",
-                    chain.count
-                );
-                return Ok(broken(&chain, problem));
-            }
-            if hash != chain.hash {
-                let problem = "the newest hash is not the journal's".to_owned();
-                return Ok(broken(&chain, problem));
-            }
-            return Ok(AuditVerdict {
-                is_intact: true,
-                entries: chain.count,
-                first_bad: None,
-                problem: None,
-                head: hex(&chain.hash),
-                anchors: 0,
-            });
         }
+    }
+
+    /// Follows a chain for a page at most, and past where it was seen before, if it was.
+    pub async fn audit_follow(
+        &mut self,
+        chain: &mut AuditChain,
+        seen: Option<&AuditChain>,
+    ) -> Result<AuditFollow, Error> {
+        let (sql, params) = Select::new(concat!("SELECT ", columns!(), " FROM audit_entry"))
+            .and_value("sequence >", chain.count)
+            .first("sequence", PAGE);
+        let rows = self.query(sql, params).await?;
+        for row in &rows {
+            let followed = match decode(row) {
+                Ok(entry) => chain.follow(&entry),
+                Err(error) => Err(format!("it cannot be read: {error}")),
+            };
+            if let Err(problem) = followed {
+                return Ok(AuditFollow::Broken(problem));
+            }
+            if seen.is_some_and(|seen| seen.count == chain.count && seen.hash != chain.hash) {
+                let problem = "it is not what it was when the chain was last followed";
+                return Ok(AuditFollow::Broken(problem.to_owned()));
+            }
+        }
+        if rows.len() as u64 == PAGE {
+            return Ok(AuditFollow::More);
+        }
+        let (sequence, hash) = self.audit_head().await?;
+        if sequence > chain.count && self.audit_has_after(chain.count).await? {
+            return Ok(AuditFollow::More);
+        }
+        let there = chain.count;
+        let expected = seen.map_or(0, |seen| seen.count).max(sequence);
+        if expected != there {
+            let problem = format!("{expected} entries should exist, but {there} do");
+            return Ok(AuditFollow::Broken(problem));
+        }
+        if hash != chain.hash {
+            let problem = "the newest hash is not the journal's".to_owned();
+            return Ok(AuditFollow::Broken(problem));
+        }
+        Ok(AuditFollow::End)
     }
 
     async fn audit_has_after(&mut self, sequence: u64) -> Result<bool, Error> {

@@ -4,7 +4,9 @@
 //! transaction, so that nothing can be deleted in between. It goes when nobody has needed it for long
 //! ([`Tx::blob_delete_unused`]); its chunks follow by themselves.
 
-use hostler_model::{Blob, BlobKind, BlobScope, ChunkRef, Digest, Limit, NodeId, Page, Timestamp};
+use hostler_model::{
+    BackupStore, Blob, BlobKind, BlobScope, ChunkRef, Digest, Limit, NodeId, Page, Timestamp,
+};
 
 use crate::conn::CHUNK;
 use crate::select::Select;
@@ -32,6 +34,8 @@ pub struct BlobGrant {
 }
 
 const LACKING_MAX: u32 = 1000;
+/// What begins the scope of backups.
+const BACKUP: &str = "backup:";
 
 macro_rules! columns {
     () => {
@@ -41,14 +45,25 @@ macro_rules! columns {
 
 /// How a scope is written.
 pub(crate) fn scope_key(scope: BlobScope) -> String {
-    scope.project().map(|id| id.to_string()).unwrap_or_default()
+    match scope {
+        BlobScope::Shared => String::new(),
+        BlobScope::Project(id) => id.to_string(),
+        BlobScope::Backup(store) => format!("{BACKUP}{store}"),
+    }
+}
+
+/// The store whose backups a scope is of.
+pub(crate) fn store_of(scope: &str) -> Option<BackupStore> {
+    scope.strip_prefix(BACKUP)?.parse().ok()
 }
 
 fn decode(row: &Row) -> Result<Blob, Error> {
     let mut columns = row.columns("blob");
-    let scope = match columns.text()?.is_empty() {
-        true => BlobScope::Shared,
-        false => BlobScope::Project(row.columns("blob").parse()?),
+    let text = columns.text()?;
+    let scope = match store_of(&text) {
+        Some(store) => BlobScope::Backup(store),
+        None if text.is_empty() => BlobScope::Shared,
+        None => BlobScope::Project(row.columns("blob").parse()?),
     };
     Ok(Blob {
         scope,
@@ -277,7 +292,8 @@ impl Tx<'_> {
         Ok(unused.len() as u64)
     }
 
-    /// Notes that a task, an array, an execution, a version of a workflow or of a module needs these.
+    /// Notes that a task, an array, an execution, a version of a workflow or of a module, or a
+    /// backup of a node needs these.
     pub async fn blob_use(
         &mut self,
         uses: &[(BlobScope, Digest, String)],
@@ -304,7 +320,7 @@ impl Tx<'_> {
     /// Forgets the needs of those that are gone.
     pub async fn blob_use_delete_left(&mut self, limit: u32) -> Result<u64, Error> {
         self.execute(
-            "DELETE FROM blob_use WHERE holder IN (SELECT holder FROM blob_use WHERE NOT EXISTS (SELECT 1 FROM workload WHERE workload.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM task_array WHERE task_array.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM execution WHERE execution.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM workflow_version WHERE workflow_version.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM module_version WHERE module_version.id = blob_use.holder) ORDER BY holder LIMIT $1)",
+            "DELETE FROM blob_use WHERE holder IN (SELECT holder FROM blob_use WHERE NOT EXISTS (SELECT 1 FROM workload WHERE workload.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM task_array WHERE task_array.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM execution WHERE execution.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM workflow_version WHERE workflow_version.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM module_version WHERE module_version.id = blob_use.holder) AND NOT EXISTS (SELECT 1 FROM node_backup WHERE node_backup.id = blob_use.holder) ORDER BY holder LIMIT $1)",
             params![limit],
         )
         .await

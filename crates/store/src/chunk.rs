@@ -6,9 +6,9 @@
 
 use std::time::Duration;
 
-use hostler_model::{BlobScope, ChunkRef, Digest, Timestamp};
+use hostler_model::{BackupStore, BlobScope, ChunkRef, Digest, Timestamp};
 
-use super::blob::scope_key;
+use super::blob::{scope_key, store_of};
 use crate::conn::{CHUNK, Sql};
 use crate::select::Select;
 use crate::value::{Value, params};
@@ -56,10 +56,11 @@ impl Conn {
         Ok(found)
     }
 
-    /// In all scopes together.
+    /// In all scopes together; without those whose bytes are in a store for backups that is not the database.
     pub async fn chunk_totals(&mut self) -> Result<ChunkTotals, Error> {
-        let sql = "SELECT COUNT(*), CAST(COALESCE(SUM(packed_size), 0) AS BIGINT) FROM chunk";
-        let Some(row) = self.query_one(sql, Vec::new()).await? else {
+        let sql = "SELECT COUNT(*), CAST(COALESCE(SUM(packed_size), 0) AS BIGINT) FROM chunk WHERE NOT (scope >= 'backup:' AND scope < 'backup;') OR scope = $1";
+        let server = scope_key(BlobScope::Backup(BackupStore::server()));
+        let Some(row) = self.query_one(sql, params![server.as_str()]).await? else {
             return Ok(ChunkTotals::default());
         };
         let mut columns = row.columns("chunk");
@@ -148,6 +149,7 @@ impl Tx<'_> {
         for row in &rows {
             let mut columns = row.columns("chunk");
             let (scope, digest) = (columns.text()?, columns.digest()?);
+            self.object_left(&scope, digest, time).await?;
             deleted += self
                 .execute(
                     "DELETE FROM chunk WHERE scope = $1 AND digest = $2",
@@ -156,5 +158,59 @@ impl Tx<'_> {
                 .await?;
         }
         Ok(deleted)
+    }
+
+    /// A chunk goes, also one that blobs have; its object is left over.
+    pub async fn chunk_drop(
+        &mut self,
+        scope: BlobScope,
+        digest: Digest,
+        now: Timestamp,
+    ) -> Result<bool, Error> {
+        let key = scope_key(scope);
+        self.object_left(&key, digest, now).await?;
+        let gone = self
+            .execute(
+                "DELETE FROM chunk WHERE scope = $1 AND digest = $2",
+                params![key.as_str(), digest],
+            )
+            .await?;
+        Ok(gone > 0)
+    }
+
+    /// Takes a chunk whose bytes are an object in a store for backups, and no longer left over.
+    pub async fn chunk_put_object(
+        &mut self,
+        store: BackupStore,
+        chunk: &Chunk,
+        size: u64,
+        now: Timestamp,
+    ) -> Result<bool, Error> {
+        let scope = scope_key(BlobScope::Backup(store));
+        let name = String::from_utf8_lossy(&chunk.packed).into_owned();
+        let put = self.execute(
+            "INSERT INTO chunk (scope, digest, size, packed, packed_size, time_used) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (scope, digest) DO NOTHING",
+            params![scope.as_str(), chunk.digest, chunk.size, &chunk.packed, size, now],
+        )
+        .await?;
+        if put == 0 {
+            return Ok(false);
+        }
+        self.backup_object_forget(store, &name).await?;
+        Ok(true)
+    }
+
+    /// A chunk that goes leaves its object over.
+    async fn object_left(
+        &mut self,
+        scope: &str,
+        digest: Digest,
+        time: Timestamp,
+    ) -> Result<(), Error> {
+        let Some(store) = store_of(scope).filter(|store| !store.is_server()) else { return Ok(()) };
+        let sql = "SELECT packed FROM chunk WHERE scope = $1 AND digest = $2";
+        let Some(row) = self.query_one(sql, params![scope, digest]).await? else { return Ok(()) };
+        let name = String::from_utf8_lossy(&row.columns("chunk").blob()?).into_owned();
+        self.backup_object_note(store, &name, time).await
     }
 }

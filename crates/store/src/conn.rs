@@ -14,6 +14,8 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
+use futures::stream::BoxStream;
+use futures::{StreamExt as _, TryStreamExt as _};
 use sqlx::pool::PoolConnection;
 use sqlx::{Arguments, AssertSqlSafe, Postgres, Sqlite};
 use tokio::sync::OwnedMutexGuard;
@@ -93,6 +95,12 @@ impl PgLink {
         self.script("BEGIN ISOLATION LEVEL SERIALIZABLE".into()).await
     }
 
+    /// From now on everything is read as it is at one moment.
+    pub(crate) async fn begin_snapshot(&mut self) -> Result<(), Error> {
+        self.is_in_transaction = true;
+        self.script("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY".into()).await
+    }
+
     pub(crate) async fn commit(&mut self) -> Result<(), Error> {
         let result = self.script("COMMIT".into()).await;
         // After an error the connection is closed on drop, unless the server said it rolled back.
@@ -123,6 +131,8 @@ pub(crate) enum Link {
     /// The one writing connection of SQLite, inside a savepoint.
     Writer(OwnedMutexGuard<Writer>),
     SqliteReader(PoolConnection<Sqlite>),
+    /// One that left the pool, and is closed with whatever it has begun.
+    SqliteApart(sqlx::SqliteConnection),
     Postgres(PgLink),
 }
 
@@ -188,7 +198,9 @@ impl Tx<'_> {
         let result = match &mut self.conn.link {
             Link::Writer(writer) => writer.script(text).await,
             Link::Postgres(link) => link.script(text).await,
-            Link::SqliteReader(_) => Err(Error::unavailable("a reader cannot write")),
+            Link::SqliteReader(_) | Link::SqliteApart(_) => {
+                Err(Error::unavailable("a reader cannot write"))
+            }
         };
         self.conn.remember(result)
     }
@@ -321,8 +333,33 @@ pub(crate) fn values_list(rows: Vec<Vec<Value>>, before: usize) -> (String, Vec<
 }
 
 impl Conn {
-    fn new(link: Link) -> Conn {
+    pub(crate) fn new(link: Link) -> Conn {
         Conn { link, failure: None }
+    }
+
+    /// A statement without parameters, its rows one after the other as they come: however many there
+    /// are, few are held. Each may take as long as a whole statement otherwise.
+    pub(crate) fn stream(&mut self, sql: String) -> BoxStream<'_, Result<Row, Error>> {
+        let sql = AssertSqlSafe(sql);
+        let sqlite = |row: sqlx::Result<_>| row.map(Row::Sqlite).map_err(Error::from);
+        match &mut self.link {
+            Link::Writer(writer) => match writer.statement_conn() {
+                Ok(conn) => sqlx::query(sql).fetch(conn).map(sqlite).boxed(),
+                Err(error) => futures::stream::iter([Err(error)]).boxed(),
+            },
+            Link::SqliteReader(conn) => sqlx::query(sql).fetch(&mut **conn).map(sqlite).boxed(),
+            Link::SqliteApart(conn) => sqlx::query(sql).fetch(conn).map(sqlite).boxed(),
+            Link::Postgres(link) => {
+                let conn = link.conn.as_deref_mut().expect("taken only by drop");
+                let rows = sqlx::query(sql).fetch(conn);
+                let reading = (rows, &mut link.is_broken, link.timeout);
+                futures::stream::try_unfold(reading, |(mut rows, is_broken, timeout)| async move {
+                    let row = PgLink::within(timeout, is_broken, rows.try_next()).await?;
+                    Ok(row.map(|row| (Row::Postgres(row), (rows, is_broken, timeout))))
+                })
+                .boxed()
+            }
+        }
     }
 
     /// A table, read by this index. SQLite keeps no statistics and would take an equality that half of the
@@ -336,7 +373,7 @@ impl Conn {
 
     pub fn dialect(&self) -> Dialect {
         match &self.link {
-            Link::Writer(_) | Link::SqliteReader(_) => Dialect::Sqlite,
+            Link::Writer(_) | Link::SqliteReader(_) | Link::SqliteApart(_) => Dialect::Sqlite,
             Link::Postgres(_) => Dialect::Postgres,
         }
     }
@@ -360,6 +397,7 @@ impl Conn {
         let result = match &mut self.link {
             Link::Writer(writer) => sqlite_query(writer.statement_conn()?, sql, params).await,
             Link::SqliteReader(conn) => sqlite_query(conn, sql, params).await,
+            Link::SqliteApart(conn) => sqlite_query(conn, sql, params).await,
             Link::Postgres(link) => {
                 let conn = link.conn.as_deref_mut().expect("taken only by drop");
                 let work = sqlx::query_with(AssertSqlSafe(sql.text), postgres_args(params)?)
@@ -392,6 +430,7 @@ impl Conn {
         let result = match &mut self.link {
             Link::Writer(writer) => sqlite_execute(writer.statement_conn()?, sql, params).await,
             Link::SqliteReader(conn) => sqlite_execute(conn, sql, params).await,
+            Link::SqliteApart(conn) => sqlite_execute(conn, sql, params).await,
             Link::Postgres(link) => {
                 let conn = link.conn.as_deref_mut().expect("taken only by drop");
                 let work = sqlx::query_with(AssertSqlSafe(sql.text), postgres_args(params)?)

@@ -5,12 +5,15 @@
 //! never later see a smaller one. Numbers have no gaps: those of a transaction that fails are given
 //! out again.
 //!
+//! An event that does not say what caused it, and is written together with an audit entry, is caused by the
+//! request of that entry.
+//!
 //! Compaction removes old events and raises the *floor*, the number of the newest event that is gone.
 //! A cursor below the floor has missed something. Audit entries are never removed.
 
 use hostler_model::{
-    Actor, Event, EventKind, Limit, NewAuditEntry, NewEvent, ObjectKind, ObjectRef, Page,
-    ProjectId, Timestamp,
+    Actor, Event, EventKind, EventPayload, Limit, NewAuditEntry, NewEvent, ObjectKind, ObjectRef,
+    Page, ProjectId, Timestamp,
 };
 
 use crate::select::Select;
@@ -22,7 +25,7 @@ const COMPACT_MAX: u64 = 10_000;
 
 macro_rules! columns {
     () => {
-        "sequence, kind, project_id, object_kind, object_id, object_name, actor_kind, actor_name, message, time_created"
+        "sequence, kind, project_id, object_kind, object_id, object_name, actor_kind, actor_name, message, payload, correlation, time_created"
     };
 }
 
@@ -40,14 +43,36 @@ pub struct EventFilter<'a> {
     /// Only about objects of these kinds; empty is all.
     pub object_kinds: &'a [ObjectKind],
     pub object_id: Option<&'a str>,
+    /// Only about objects with these ids; empty is all.
+    pub object_ids: &'a [String],
+    /// Only about objects with this name.
+    pub object_name: Option<&'a str>,
+    /// Only what was caused by these; empty is all.
+    pub causes: &'a [String],
+    /// Only what was caused by something that begins so.
+    pub cause_under: Option<&'a str>,
+    /// Not before this time.
+    pub since: Option<Timestamp>,
+    /// Before this time.
+    pub until: Option<Timestamp>,
+}
+
+impl EventFilter<'_> {
+    /// Whether an index leads to few events anyhow, so that their time need not be looked for first.
+    fn is_narrow(&self) -> bool {
+        let is_of_some = self.object_id.is_some() || !self.object_ids.is_empty();
+        is_of_some || !self.causes.is_empty() || self.cause_under.is_some()
+    }
 }
 
 fn decode(row: &Row) -> Result<Event, Error> {
     let mut columns = row.columns("event");
+    let sequence = columns.number()?;
+    let kind = columns.parse()?;
     Ok(Event {
-        sequence: columns.number()?,
+        sequence,
         event: NewEvent {
-            kind: columns.parse()?,
+            kind,
             project_id: columns.opt_parse()?,
             object: ObjectRef {
                 kind: columns.parse()?,
@@ -56,15 +81,41 @@ fn decode(row: &Row) -> Result<Event, Error> {
             },
             actor: Actor { kind: columns.parse()?, name: columns.text()? },
             message: columns.text()?,
+            payload: columns.opt_text()?.and_then(|text| EventPayload::read(kind, &text)),
+            correlation: columns.opt_text()?,
             time: columns.time()?,
         },
     })
 }
 
+/// The request of the audit entry that an event is written with: the one in its place where there are as
+/// many, or the one that all of them have.
+fn requested<'a>(i: usize, events: &[NewEvent], audit: &'a [NewAuditEntry]) -> Option<&'a str> {
+    let first = audit.first()?;
+    let entry = match audit.len() == events.len() {
+        true => audit.get(i)?,
+        false => audit.iter().all(|one| one.request_id == first.request_id).then_some(first)?,
+    };
+    Some(entry.request_id.as_str()).filter(|id| !id.is_empty())
+}
+
 fn filtered(filter: EventFilter<'_>) -> Select {
     let mut select = Select::new(concat!("SELECT ", columns!(), " FROM event"))
         .and_some("project_id =", filter.project)
-        .and_some("object_id =", filter.object_id);
+        .and_some("object_id =", filter.object_id)
+        .and_some("object_name =", filter.object_name)
+        .and_some("time_created >=", filter.since)
+        .and_some("time_created <", filter.until);
+    if !filter.object_ids.is_empty() {
+        select = select.and_in("object_id", filter.object_ids.iter().map(String::as_str));
+    }
+    if !filter.causes.is_empty() {
+        select = select.and_in("correlation", filter.causes.iter().map(String::as_str));
+    }
+    if let Some(under) = filter.cause_under {
+        let end = format!("{under}{}", char::MAX);
+        select = select.and_value("correlation >=", under).and_value("correlation <", end.as_str());
+    }
     select = match filter.object_kinds {
         [] => select,
         [only] => select.and_value("object_kind =", only.label()),
@@ -95,11 +146,22 @@ impl Conn {
         after: u64,
         limit: Limit,
     ) -> Result<Vec<Event>, Error> {
+        let after = match filter.since.filter(|_| !filter.is_narrow()) {
+            Some(since) => after.max(self.event_first_since(since).await?.saturating_sub(1)),
+            None => after,
+        };
         let (sql, params) = filtered(filter)
             .and_value("sequence >", after)
             .first("sequence", u64::from(limit.get()));
         let rows = self.query(sql, params).await?;
         rows.iter().map(decode).collect()
+    }
+
+    /// The event with a number, if it is kept.
+    pub async fn event_get(&mut self, sequence: u64) -> Result<Option<Event>, Error> {
+        let sql = concat!("SELECT ", columns!(), " FROM event WHERE sequence = $1");
+        let row = self.query_one(sql, params![sequence]).await?;
+        row.as_ref().map(decode).transpose()
     }
 
     /// Events before number `before`, newest first; the page's key is the number to go on from.
@@ -109,11 +171,42 @@ impl Conn {
         before: Option<u64>,
         limit: Limit,
     ) -> Result<Page<Event>, Error> {
-        let (sql, params) =
-            filtered(filter).and_some("sequence <", before).page("sequence DESC", limit);
+        let first = match filter.since.filter(|_| !filter.is_narrow()) {
+            Some(since) => Some(self.event_first_since(since).await?),
+            None => None,
+        };
+        let (sql, params) = filtered(filter)
+            .and_some("sequence >=", first)
+            .and_some("sequence <", before)
+            .page("sequence DESC", limit);
         let rows = self.query(sql, params).await?;
         let events = rows.iter().map(decode).collect::<Result<Vec<_>, _>>()?;
         Ok(Page::from_rows(events, limit, |e| e.sequence.to_string()))
+    }
+
+    /// The number of the first event that is not before `since`, or of the one to come. Clocks of servers differ,
+    /// so later events may be before it; earlier ones are not after it.
+    pub async fn event_first_since(&mut self, since: Timestamp) -> Result<u64, Error> {
+        let sql = "SELECT MIN(sequence) FROM event WHERE time_created >= $1";
+        let found = match self.query_one(sql, params![since]).await? {
+            Some(row) => row.columns("event").opt_int()?,
+            None => None,
+        };
+        match found.map(u64::try_from) {
+            Some(Ok(sequence)) => Ok(sequence),
+            _ => Ok(self.event_bounds().await?.1 + 1),
+        }
+    }
+
+    /// When the oldest event happened that is kept, if older ones are gone.
+    pub async fn event_kept_since(&mut self) -> Result<Option<Timestamp>, Error> {
+        let floor = self.event_bounds().await?.0;
+        if floor == 0 {
+            return Ok(None);
+        }
+        let sql = "SELECT time_created FROM event WHERE sequence > $1 ORDER BY sequence LIMIT 1";
+        let row = self.query_one(sql, params![floor]).await?;
+        row.map(|row| row.columns("event").time()).transpose()
     }
 
     /// The newest number that is gone (0 when none is), and the newest that was given.
@@ -153,7 +246,9 @@ impl Tx<'_> {
         let hash = columns.blob()?;
         let rows = (event_first..)
             .zip(events)
-            .map(|(sequence, e)| {
+            .enumerate()
+            .map(|(i, (sequence, e))| {
+                let cause = e.correlation.as_deref().or_else(|| requested(i, events, audit));
                 params![
                     sequence,
                     e.kind.label(),
@@ -164,6 +259,8 @@ impl Tx<'_> {
                     e.actor.kind.label(),
                     &e.actor.name,
                     &e.message,
+                    Value::json_opt(e.payload.as_ref()),
+                    cause,
                     e.time
                 ]
             })
@@ -175,11 +272,12 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Removes events older than `before`, but keeps the newest `keep_min`; returns how many went.
-    /// Call it again while that is not 0.
+    /// Removes events older than `before`, but keeps the newest `keep_min`, and what hooks have not looked
+    /// at; returns how many went. Call it again while that is not 0.
     pub async fn event_compact(&mut self, before: Timestamp, keep_min: u64) -> Result<u64, Error> {
         let (floor, head) = self.event_bounds().await?;
-        let last = head.saturating_sub(keep_min).min(floor + COMPACT_MAX);
+        let looked_at = self.hook_cursor_kept().await?.unwrap_or(head);
+        let last = head.saturating_sub(keep_min).min(floor + COMPACT_MAX).min(looked_at);
         let first_kept = self
             .query_one(
                 "SELECT sequence FROM event WHERE sequence > $1 AND sequence <= $2 AND time_created >= $3 ORDER BY sequence LIMIT 1",

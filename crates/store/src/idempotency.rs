@@ -44,13 +44,26 @@ impl Tx<'_> {
         if inserted > 0 {
             return Ok(Claim::Fresh);
         }
+        match self.idempotency_find(principal, key, request_hash).await? {
+            Claim::Fresh => Err(Error::corrupt("an idempotency key that exists and does not")),
+            known => Ok(known),
+        }
+    }
+
+    /// What a claim would find, without making it.
+    pub async fn idempotency_find(
+        &mut self,
+        principal: PrincipalId,
+        key: &str,
+        request_hash: &[u8],
+    ) -> Result<Claim, Error> {
         let row = self
             .query_one(
                 "SELECT request_hash, object_kind, object_id, object_name FROM idempotency_key WHERE principal_id = $1 AND name = $2",
                 params![principal, key],
             )
-            .await?
-            .ok_or_else(|| Error::corrupt("an idempotency key that exists and does not"))?;
+            .await?;
+        let Some(row) = row else { return Ok(Claim::Fresh) };
         let mut columns = row.columns("idempotency_key");
         if columns.blob()? != request_hash {
             return Ok(Claim::Mismatch);

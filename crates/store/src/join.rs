@@ -1,5 +1,7 @@
 //! How nodes come to be trusted: single-use join tokens, and the certificates issued for them.
 
+use std::collections::BTreeMap;
+
 use hostler_model::{
     JoinToken, JoinTokenId, Limit, Name, NodeCertificate, NodeId, NodeState, Page, Timestamp,
 };
@@ -78,6 +80,22 @@ impl Conn {
             time_presented: columns.opt_time()?,
             time_revoked: columns.opt_time()?,
         }))
+    }
+
+    /// When the newest certificate of each node ends; of those that have a valid one.
+    pub async fn node_certificate_ends(&mut self) -> Result<BTreeMap<NodeId, Timestamp>, Error> {
+        let rows = self
+            .query(
+                "SELECT node_id, MAX(time_expires) FROM node_certificate WHERE time_revoked IS NULL GROUP BY node_id",
+                Vec::new(),
+            )
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let mut columns = row.columns("node_certificate");
+                Ok((columns.parse()?, columns.time()?))
+            })
+            .collect()
     }
 
     /// The nodes that have a certificate of another authority and have not come with one of this one

@@ -53,6 +53,14 @@ const KNOWN: &[Version] = &[
     version!(12, "0012-identity", ["up1.sql"]),
     version!(13, "0013-limits", ["up1.sql", "up2.sql"]),
     version!(14, "0014-workflows", ["up1.sql"]),
+    version!(
+        15,
+        "0015-coordination",
+        [
+            "up1.sql", "up2.sql", "up3.sql", "up4.sql", "up5.sql", "up6.sql", "up7.sql", "up8.sql",
+            "up9.sql"
+        ]
+    ),
 ];
 
 /// BIGINT has integer affinity in SQLite, so this one table is spelled once.
@@ -80,26 +88,26 @@ impl Store {
 
     /// The newest version that is completely applied; 0 for an empty database.
     pub async fn schema_version(&self) -> Result<u64, Error> {
-        let mut reader = self.read().await?;
-        if !reader.has_progress_table().await? {
-            return Ok(0);
-        }
-        let progress = reader.progress().await?;
-        Ok(complete(progress, self.dialect()))
+        self.read().await?.version_complete().await
     }
 
     /// Brings the database to the newest known version. Safe to call at any time, by any number of
     /// servers at once; does nothing when there is nothing to do.
     pub async fn migrate(&self) -> Result<(), Error> {
+        self.migrate_to(Store::schema_known()).await
+    }
+
+    /// The same, no further than to `last`: what a backup of that version is loaded into.
+    pub async fn migrate_to(&self, last: u64) -> Result<(), Error> {
         let known = Store::schema_known();
-        let found = self.schema_version().await?;
+        let found = self.schema_version().await?.max(last);
         if found > known {
             return Err(Error::SchemaTooNew { found, known });
         }
         self.migrate_prepare().await?;
         loop {
             let before = self.read().await?.progress().await?;
-            match self.tx("migrate_step", |tx| Box::pin(tx.migrate_step())).await {
+            match self.tx("migrate_step", |tx| Box::pin(tx.migrate_step(last))).await {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
                 // Another server was always first; what it did need not be done here.
@@ -143,7 +151,16 @@ fn complete(progress: Progress, dialect: Dialect) -> u64 {
 }
 
 impl Conn {
-    async fn has_progress_table(&mut self) -> Result<bool, Error> {
+    /// The newest version that is complete; 0 where there is no schema.
+    pub(crate) async fn version_complete(&mut self) -> Result<u64, Error> {
+        if !self.has_progress_table().await? {
+            return Ok(0);
+        }
+        let progress = self.progress().await?;
+        Ok(complete(progress, self.dialect()))
+    }
+
+    pub(crate) async fn has_progress_table(&mut self) -> Result<bool, Error> {
         let sql = match self.dialect() {
             Dialect::Sqlite => "SELECT 1 FROM sqlite_master WHERE name = 'schema_version'",
             Dialect::Postgres => {
@@ -202,8 +219,8 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Applies the next step; true when there is none.
-    async fn migrate_step(&mut self) -> Result<bool, Error> {
+    /// Applies the next step of a version up to `last`; true when there is none.
+    async fn migrate_step(&mut self, last: u64) -> Result<bool, Error> {
         self.execute("UPDATE schema_version SET step = step WHERE id = 'schema'", Vec::new())
             .await?;
         let progress = self.progress().await?;
@@ -214,7 +231,7 @@ impl Tx<'_> {
         let dialect = self.dialect();
         let Some((version, step, script)) = KNOWN
             .iter()
-            .filter(|v| v.number >= progress.version)
+            .filter(|v| (progress.version..=last).contains(&v.number))
             .flat_map(|v| {
                 let done = if v.number == progress.version { progress.step } else { 0 };
                 v.steps(dialect)

@@ -4,7 +4,9 @@
 //! A released lease keeps its row, since its epoch must go on fencing and `time_seen` goes on telling
 //! when the node was last heard of; only renewals are refused.
 
-use hostler_model::{Generation, NodeId, NodeLease, NodeMetrics, ServerId, Timestamp};
+use hostler_model::{
+    Generation, NodeId, NodeLease, NodeMetrics, ServerId, Timestamp, WorkloadUsage,
+};
 
 use crate::conn::{CHUNK, Sql, values_list};
 use crate::value::{Columns, Value, params};
@@ -29,6 +31,8 @@ pub struct LeaseRenewal {
     pub applied_generation: Generation,
     /// `None` keeps what was last reported.
     pub metrics: Option<NodeMetrics>,
+    /// What services use there, when that was told.
+    pub usage: Option<Vec<WorkloadUsage>>,
 }
 
 /// Reads the columns that `node` joins in; all are NULL where there is no lease.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hostler_model::{
     Bytes, Cores, Generation, Name, NodeId, Placement, PlacementId, ProjectId, Reservation,
-    TaskSeat, Timestamp, WorkloadId, WorkloadSpec,
+    TaskSeat, Timestamp, TraceContext, WorkloadId, WorkloadSpec,
 };
 
 use crate::select::Select;
@@ -30,6 +30,7 @@ pub struct FeedEntry {
     pub project_name: Name,
     pub spec: Arc<WorkloadSpec>,
     pub seat: Option<TaskSeat>,
+    pub trace: Option<TraceContext>,
 }
 
 /// What the plain placements that are not released reserve on a node: those that hold no particular
@@ -158,7 +159,7 @@ impl Conn {
         let sql = concat!(
             "SELECT ",
             columns!(),
-            ", workload.revision, workload.name, project.name, COALESCE(task_array.spec, workload.spec), workload.array_id, workload.array_index FROM placement JOIN workload ON workload.id = placement.workload_id JOIN project ON project.id = placement.project_id LEFT JOIN task_array ON task_array.id = workload.array_id WHERE placement.node_id = $1 AND placement.desired_generation > $2 AND placement.is_released = FALSE ORDER BY placement.desired_generation, placement.id LIMIT $3"
+            ", workload.revision, workload.name, project.name, COALESCE(task_array.spec, workload.spec), workload.array_id, workload.array_index, workload.trace FROM placement JOIN workload ON workload.id = placement.workload_id JOIN project ON project.id = placement.project_id LEFT JOIN task_array ON task_array.id = workload.array_id WHERE placement.node_id = $1 AND placement.desired_generation > $2 AND placement.is_released = FALSE ORDER BY placement.desired_generation, placement.id LIMIT $3"
         );
         let rows = self.query(sql, params![node, after, limit]).await?;
         let mut specs = Specs::default();
@@ -172,6 +173,7 @@ impl Conn {
                     project_name: columns.parse()?,
                     spec: specs.read(&mut columns)?,
                     seat: crate::workload::seat(&mut columns)?,
+                    trace: columns.opt_parse()?,
                 })
             })
             .collect()

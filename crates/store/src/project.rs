@@ -118,7 +118,7 @@ impl Tx<'_> {
         .await
     }
 
-    /// `Error::Conflict` while workloads or secrets are left in the project.
+    /// `Error::Conflict` while workloads, secrets or state are left in the project.
     pub async fn project_delete(
         &mut self,
         id: ProjectId,
@@ -138,9 +138,13 @@ impl Tx<'_> {
         let sealed = self
             .query_one("SELECT 1 FROM secret WHERE project_id = $1 LIMIT 1", params![id])
             .await?;
-        if used.is_some() || sealed.is_some() {
+        let shared = self
+            .query_one("SELECT 1 FROM state_sum WHERE id = $1 AND entries > 0", params![id])
+            .await?;
+        if used.is_some() || sealed.is_some() || shared.is_some() {
             return Err(Error::in_use("project"));
         }
+        self.lock_delete_all(id).await?;
         for sql in [
             "DELETE FROM task_array WHERE project_id = $1",
             "DELETE FROM blob_use WHERE scope = $1",
@@ -158,6 +162,10 @@ impl Tx<'_> {
             "DELETE FROM execution_job WHERE execution_id IN (SELECT id FROM execution WHERE project_id = $1)",
             "DELETE FROM execution_step WHERE execution_id IN (SELECT id FROM execution WHERE project_id = $1)",
             "DELETE FROM execution WHERE project_id = $1",
+            "DELETE FROM watcher_node WHERE watcher_id IN (SELECT id FROM watcher WHERE project_id = $1)",
+            "DELETE FROM watcher WHERE project_id = $1",
+            "DELETE FROM schedule_fire WHERE project_id = $1",
+            "DELETE FROM schedule WHERE project_id = $1",
             "DELETE FROM workflow_version WHERE project_id = $1",
             "DELETE FROM workflow_name WHERE project_id = $1",
             "DELETE FROM module_version WHERE project_id = $1",
@@ -166,6 +174,7 @@ impl Tx<'_> {
         ] {
             self.execute(sql, params![id]).await?;
         }
+        self.state_forget_project(id).await?;
         Ok(Update::Updated)
     }
 }

@@ -1,4 +1,4 @@
-//! What projects have of what is counted: workloads, secrets, content. Asked for inside a transaction that
+//! What projects have of what is counted: workloads, secrets, content, state. Asked for inside a transaction that
 //! adds to it, the answer and the addition are one: two servers cannot both give the last of it away.
 
 use std::collections::BTreeMap;
@@ -48,6 +48,12 @@ impl Conn {
             let mut columns = row.columns("blob");
             let (project, amount) = (columns.parse()?, columns.number()?);
             found.entry(project).or_default().blobs = Bytes::new(amount);
+        }
+        let sql = "SELECT id, bytes FROM state_sum WHERE LENGTH(id) = 36 AND bytes > 0";
+        for row in &self.query(sql, Vec::new()).await? {
+            let mut columns = row.columns("state_sum");
+            let (project, amount) = (columns.parse()?, columns.number()?);
+            found.entry(project).or_default().state = Bytes::new(amount);
         }
         Ok(found)
     }

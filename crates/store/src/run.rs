@@ -2,7 +2,7 @@
 //! compared with, so a late or repeated one changes nothing.
 
 use hostler_model::{
-    Generation, NodeId, Placement, Run, RunId, RunStateKind, Timestamp, Workload, WorkloadId,
+    Generation, Limit, NodeId, Placement, Run, RunId, RunStateKind, Timestamp, Workload, WorkloadId,
 };
 
 use crate::conn::CHUNK;
@@ -114,6 +114,30 @@ impl Conn {
         let sql =
             concat!("SELECT ", columns!(), " FROM run WHERE run.workload_id = $1 ORDER BY run.id");
         let rows = self.query(sql, params![workload]).await?;
+        rows.iter().map(decode).collect()
+    }
+
+    /// Runs of services that have ended, the last to end first, of those that ended before a time and a run.
+    pub async fn run_list_ended(
+        &mut self,
+        services: &[WorkloadId],
+        since: Option<Timestamp>,
+        until: Option<Timestamp>,
+        before: Option<(Timestamp, RunId)>,
+        limit: Limit,
+    ) -> Result<Vec<Run>, Error> {
+        let mut select = Select::new(concat!("SELECT ", columns!(), " FROM run"))
+            .and_in("run.workload_id", services.iter().copied())
+            .and("run.cause IS NOT NULL")
+            .and("run.time_ended IS NOT NULL")
+            .and_some("run.time_ended >=", since)
+            .and_some("run.time_ended <", until);
+        if let Some((time, run)) = before {
+            select = select.and_pair("(run.time_ended, run.id) <", time, run);
+        }
+        let (sql, params) =
+            select.first("run.time_ended DESC, run.id DESC", u64::from(limit.get()));
+        let rows = self.query(sql, params).await?;
         rows.iter().map(decode).collect()
     }
 

@@ -33,6 +33,15 @@ impl ServiceFilter<'_> {
     }
 }
 
+/// What a service is called, and what is wanted of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServiceName {
+    pub id: WorkloadId,
+    pub project_name: Name,
+    pub name: Name,
+    pub desired: Desired,
+}
+
 fn decode_from(columns: &mut Columns<'_>) -> Result<Service, Error> {
     Ok(Service {
         id: columns.parse()?,
@@ -105,6 +114,27 @@ impl Conn {
                 return Ok(Page::from_rows(found, limit, |service| service.name.to_string()));
             }
         }
+    }
+
+    /// Every service there is, by name alone: for those who measure.
+    pub async fn service_names_all(&mut self) -> Result<Vec<ServiceName>, Error> {
+        let rows = self
+            .query(
+                "SELECT workload.id, project.name, workload.name, workload.desired FROM workload JOIN project ON project.id = workload.project_id WHERE workload.kind = 'service' ORDER BY project.name, workload.name",
+                Vec::new(),
+            )
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let mut columns = row.columns("workload");
+                Ok(ServiceName {
+                    id: columns.parse()?,
+                    project_name: columns.parse()?,
+                    name: columns.parse()?,
+                    desired: columns.parse()?,
+                })
+            })
+            .collect()
     }
 
     /// Every service there is: for the reconciler that places them.

@@ -26,7 +26,7 @@ use sqlx::sqlite::{
 };
 use tokio::sync::{Mutex, OwnedMutexGuard, RwLock, oneshot};
 
-use crate::conn::{Link, PgLink, Reader, Tx};
+use crate::conn::{Conn, Link, PgLink, Reader, Tx};
 use crate::stats::{Counters, Stats};
 use crate::writer::Writer;
 use crate::{Dialect, Error};
@@ -35,6 +35,9 @@ const ATTEMPTS: u32 = 10;
 const JITTER_MILLIS: u64 = 50;
 /// Pages that the connection that writes keeps, in KiB (negative: SQLite takes a positive number for pages).
 const WRITER_CACHE: &str = "-8192";
+
+/// How long one row of a large reading may take on PostgreSQL.
+const SNAPSHOT_PATIENCE: Duration = Duration::from_secs(120);
 
 /// How to open a store; the defaults suit a server.
 #[derive(Clone, Debug)]
@@ -79,6 +82,7 @@ struct SqliteDatabase {
     /// Transactions that wait for their turn.
     waiting: AtomicUsize,
     readers: SqlitePool,
+    path: PathBuf,
     /// Removed with the last handle: what `sqlite::memory:` stands for.
     scratch: Option<PathBuf>,
 }
@@ -188,6 +192,30 @@ impl Store {
             Database::Sqlite(sqlite) => Link::SqliteReader(sqlite.readers.acquire().await?),
             Database::Postgres(postgres) => Link::Postgres(self.postgres_link(postgres).await?),
         }))
+    }
+
+    /// A connection of its own that sees everything as it is at one moment, however long it is used.
+    pub(crate) async fn read_apart(&self) -> Result<Conn, Error> {
+        match &self.inner.database {
+            Database::Sqlite(sqlite) => {
+                let mut conn = sqlite.readers.acquire().await?.detach();
+                sqlx::raw_sql("BEGIN").execute(&mut conn).await?;
+                Ok(Conn::new(Link::SqliteApart(conn)))
+            }
+            Database::Postgres(postgres) => {
+                let mut link = PgLink::new(postgres.pool.acquire().await?, SNAPSHOT_PATIENCE);
+                link.begin_snapshot().await?;
+                Ok(Conn::new(Link::Postgres(link)))
+            }
+        }
+    }
+
+    /// Where the database is, when that is a file.
+    pub fn file(&self) -> Option<&Path> {
+        match &self.inner.database {
+            Database::Sqlite(sqlite) => Some(&sqlite.path),
+            Database::Postgres(_) => None,
+        }
     }
 
     /// Runs `f` in a transaction and commits it if it returns `Ok`. See the module for what `f` must
@@ -450,6 +478,7 @@ impl SqliteDatabase {
             writer: Arc::new(Mutex::new(Writer::new(writing, counters.commits.clone()))),
             waiting: AtomicUsize::new(0),
             readers,
+            path,
             scratch,
         })
     }

@@ -7,10 +7,11 @@ use std::error::Error as StdError;
 use std::str::FromStr;
 
 use hostler_model::{
-    ApprovalId, ApprovalPolicyId, ArrayId, Bytes, Digest, ExecutionId, Generation, GroupId,
-    ImageId, InvitationId, JoinTokenId, KeyId, ModuleId, Name, NodeId, OperationId, PlacementId,
-    PrincipalId, ProjectId, RoleId, RunId, SecretId, ServerId, Span, Timestamp, TokenId,
-    WebSessionId, WorkflowId, WorkloadId,
+    ApprovalId, ApprovalPolicyId, ArrayId, BackupId, Bytes, Digest, ExecutionId, Generation,
+    GroupId, HookId, ImageId, InvitationId, JoinTokenId, KeyId, LockHoldId, LockId, ModuleId, Name,
+    NodeBackupId, NodeId, OperationId, PlacementId, PrincipalId, ProjectId, RoleId, RunId,
+    ScheduleId, SecretId, ServerId, Span, Timestamp, TokenId, WatcherId, WebSessionId, WorkflowId,
+    WorkloadId,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -96,6 +97,11 @@ impl From<u64> for Value {
         Value::Int(Some(i64::try_from(n).unwrap_or(i64::MAX)))
     }
 }
+impl From<Option<u64>> for Value {
+    fn from(n: Option<u64>) -> Value {
+        Value::Int(n.map(|n| i64::try_from(n).unwrap_or(i64::MAX)))
+    }
+}
 impl From<u32> for Value {
     fn from(n: u32) -> Value {
         Value::Int(Some(i64::from(n)))
@@ -171,12 +177,17 @@ id_values!(
     ApprovalId,
     ApprovalPolicyId,
     ArrayId,
+    BackupId,
     ExecutionId,
     GroupId,
+    HookId,
     ImageId,
     InvitationId,
     JoinTokenId,
+    LockHoldId,
+    LockId,
     ModuleId,
+    NodeBackupId,
     NodeId,
     OperationId,
     PlacementId,
@@ -184,9 +195,11 @@ id_values!(
     ProjectId,
     RoleId,
     RunId,
+    ScheduleId,
     SecretId,
     ServerId,
     TokenId,
+    WatcherId,
     WebSessionId,
     WorkflowId,
     WorkloadId,
@@ -299,6 +312,10 @@ impl Columns<'_> {
 
     pub(crate) fn number(&mut self) -> Result<u64, Error> {
         u64::try_from(self.int()?).map_err(|e| self.bad(e))
+    }
+
+    pub(crate) fn opt_number(&mut self) -> Result<Option<u64>, Error> {
+        self.opt_int()?.map(|n| u64::try_from(n).map_err(|e| self.bad(e))).transpose()
     }
 
     pub(crate) fn small(&mut self) -> Result<u32, Error> {

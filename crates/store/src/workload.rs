@@ -23,7 +23,7 @@ use crate::{Conn, Error, Tx, Update};
 
 macro_rules! columns {
     () => {
-        "workload.id, workload.project_id, workload.name, COALESCE(task_array.spec, workload.spec), workload.desired, workload.state_detail, workload.array_id, workload.array_index, workload.attempts, workload.time_ready, workload.time_give_up, workload.generation, workload.created_by, workload.time_created, workload.time_modified, workload.time_ended"
+        "workload.id, workload.project_id, workload.name, COALESCE(task_array.spec, workload.spec), workload.desired, workload.state_detail, workload.array_id, workload.array_index, workload.attempts, workload.time_ready, workload.time_give_up, workload.trace, workload.generation, workload.created_by, workload.time_created, workload.time_modified, workload.time_ended"
     };
 }
 pub(crate) use columns;
@@ -44,7 +44,7 @@ pub(crate) fn selected_from(table: &str) -> String {
 }
 
 /// As an insert names them.
-const INSERT: &str = "INSERT INTO workload (id, project_id, name, spec, desired, state_detail, priority, class, array_id, array_index, attempts, time_ready, time_give_up, generation, created_by, time_created, time_modified, time_ended, state)";
+const INSERT: &str = "INSERT INTO workload (id, project_id, name, spec, desired, state_detail, priority, class, array_id, array_index, attempts, time_ready, time_give_up, trace, generation, created_by, time_created, time_modified, time_ended, state)";
 
 const PROBE: &str = "SELECT generation FROM workload WHERE id = $1";
 
@@ -87,6 +87,7 @@ pub(crate) fn decode_from(columns: &mut Columns<'_>, specs: &mut Specs) -> Resul
         attempts: columns.small()?,
         time_ready: columns.opt_time()?,
         time_give_up: columns.opt_time()?,
+        trace: columns.opt_parse()?,
         generation: columns.generation()?,
         created_by: columns.parse()?,
         time_created: columns.time()?,
@@ -230,6 +231,11 @@ impl Conn {
             .collect()
     }
 
+    /// How many tasks ended at or after a time.
+    pub async fn workload_count_ended_since(&mut self, time: Timestamp) -> Result<u64, Error> {
+        self.count("SELECT COUNT(*) FROM workload WHERE time_ended >= $1", params![time]).await
+    }
+
     /// Settled workloads that ended before `time`, the longest ago first. The state is hidden from
     /// the planner, which would otherwise sort everything that was ever settled.
     pub async fn workload_settled_before(
@@ -270,6 +276,7 @@ impl Tx<'_> {
                     w.attempts,
                     w.time_ready,
                     w.time_give_up,
+                    Value::from(w.trace.map(|trace| trace.to_string()).as_deref()),
                     w.generation,
                     w.created_by,
                     w.time_created,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hostler_base::ids::Ids;
-use hostler_control::{Attach, Attached, Control, HelloFacts};
+use hostler_control::{Attach, Attached, Control, HelloFacts, Holdings};
 use hostler_engine::supervise::{
     Acceptance, Action, AgentState, Finding, Local, Moment, Record, Volatile,
 };
@@ -66,6 +66,8 @@ pub struct SimAgent {
     pub is_cut_off: bool,
     /// Programs of services that are to run for ever do.
     pub is_calm: bool,
+    /// Runs that a server did not know, and that were stopped for it.
+    pub disowned: u32,
 }
 
 impl SimAgent {
@@ -92,6 +94,7 @@ impl SimAgent {
             is_up: true,
             is_cut_off: false,
             is_calm: false,
+            disowned: 0,
         }
     }
 
@@ -102,6 +105,23 @@ impl SimAgent {
     /// Accepts a generation of a history that no database knows any more.
     pub fn accept_foreign(&mut self, generation: Generation) {
         self.write(Record::Accepted { generation, assignments: Vec::new() });
+    }
+
+    /// Its ledger and what it runs are gone, as after its disk was replaced; what it had accepted stays.
+    pub fn lose_everything(&mut self) {
+        let placements: Vec<PlacementId> = self.state.held.keys().copied().collect();
+        for placement in placements {
+            self.write(Record::Forgotten { placement });
+        }
+        self.alive.clear();
+    }
+
+    /// Directories of runs that are over and forgotten are cleared away, and with them what shows that they
+    /// were executed.
+    pub fn clear_away(&mut self) {
+        let held: Vec<RunId> = self.state.runs().map(|(run, _)| run).collect();
+        self.started.retain(|run, _| held.contains(run) || self.alive.contains_key(run));
+        self.exits.retain(|run, _| held.contains(run));
     }
 
     pub fn running(&self) -> usize {
@@ -142,15 +162,45 @@ impl SimAgent {
             applied_generation: self.state.applied,
             facts: Some(facts),
             heartbeat_wish: None,
+            can_tell_holdings: true,
         };
         // A refusal or an unavailable database just means another try later.
         if let Ok(Attach::Attached(attached)) =
             control.node_attach(self.node_id, &self.serial, &hello).await
         {
             self.sent = self.state.applied;
-            self.session = Some(attached);
             self.told.clear();
+            if attached.is_asked && !self.tell_holdings(control, &attached).await {
+                return;
+            }
+            self.session = Some(attached);
         }
+    }
+
+    /// Says everything that is held, and lets go of what the server does not know. False when the server
+    /// could not take it.
+    async fn tell_holdings(&mut self, control: &Control, attached: &Attached) -> bool {
+        let runs = self.state.runs().map(|(run, _)| run).collect();
+        let holdings = Holdings { runs, reports: self.state.all_reports() };
+        let Ok(acks) = control.node_holdings(attached, &holdings).await else { return false };
+        for ack in acks {
+            let Some(held) = self.state.by_run(ack.run_id) else { continue };
+            let (placement, is_task) = (held.placement, held.origin.is_none());
+            match ack.is_unknown {
+                false => {
+                    self.write(Record::Acknowledged { run: ack.run_id, generation: ack.generation })
+                }
+                true => {
+                    self.alive.remove(&ack.run_id);
+                    self.disowned += 1;
+                    self.write(match is_task {
+                        true => Record::Forgotten { placement },
+                        false => Record::Dropped { run: ack.run_id, is_untold: false },
+                    });
+                }
+            }
+        }
+        true
     }
 
     pub fn disconnect(&mut self) {
@@ -159,7 +209,7 @@ impl SimAgent {
 
     pub fn heartbeat(&self, control: &Control) {
         if let Some(session) = self.session.as_ref().filter(|_| !self.is_cut_off) {
-            control.node_heartbeat(session, self.state.applied, None);
+            control.node_heartbeat(session, self.state.applied, None, None);
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use hostler_base::clock::ManualClock;
 use hostler_base::ids::Ids;
 use hostler_base::reconcile::Reconciler as _;
+use hostler_base::shutdown::{Phase, Shutdown};
 use hostler_control::{Boot, Control, ControlConfig, Cx, NewJoinToken, RequestMeta};
 use hostler_model::{
     Caller, Credential, Grant, Labels, Name, PrincipalKind, Project, Role, Scope, Timestamp,
@@ -49,9 +50,31 @@ impl World {
         World { clock, store, control, cx, project, ids, config, master_key }
     }
 
+    /// A server on a copy of another world's database, at that world's time and with its key.
+    pub async fn resumed(store: Store, before: &World) -> World {
+        let World { clock, ids, config, master_key, .. } = before;
+        let control = boot(&store, clock, ids, config, *master_key).await;
+        let project = control.project_resolve("default").await.expect("default project");
+        World {
+            clock: clock.clone(),
+            store,
+            control,
+            cx: before.cx.clone(),
+            project,
+            ids: ids.clone(),
+            config: config.clone(),
+            master_key: *master_key,
+        }
+    }
+
     /// Another server on the same database, or the same one after a crash.
     pub async fn another_server(&self) -> Control {
         boot(&self.store, &self.clock, &self.ids, &self.config, self.master_key).await
+    }
+
+    /// Another server on the same database, on a machine whose clocks are its own.
+    pub async fn another_server_at(&self, clock: &ManualClock) -> Control {
+        boot(&self.store, clock, &self.ids, &self.config, self.master_key).await
     }
 
     /// The server dies and another process takes its place.
@@ -62,6 +85,13 @@ impl World {
     /// The operation reconciler of the present server, advanced by hand.
     pub fn operations(&self) -> Operations {
         Operations(self.control.operation_reconciler())
+    }
+
+    /// Lets a server carry out transactions of state, until what is returned is dropped or stopped.
+    pub fn serve_state(&self, control: &Control) -> Shutdown {
+        let shutdown = Shutdown::new(self.clock.clock());
+        control.state_start(&shutdown.tasks(Phase::Reconcilers));
+        shutdown
     }
 
     pub fn advance(&self, length: Duration) {
@@ -151,6 +181,7 @@ pub fn caller_cx(ids: &Ids, name: &str, role: Role) -> Cx {
         },
         request: RequestMeta {
             request_id: "test".into(),
+            trace: None,
             source: "test".into(),
             user_agent: "test".into(),
             idempotency: None,

@@ -98,6 +98,21 @@ impl PeerCertificate {
     }
 }
 
+/// When a certificate ends, whoever it is of and whoever issued it.
+pub fn expiry(der: &CertificateDer<'_>) -> Result<Timestamp, Error> {
+    Ok(seconds(parse(der)?.validity().not_after.timestamp()))
+}
+
+/// When the first to end of the certificates in a PEM file does.
+pub fn first_expiry(pem: &[u8]) -> Result<Timestamp, Error> {
+    let mut first = None;
+    for der in CertificateDer::pem_slice_iter(pem) {
+        let ends = expiry(&der.map_err(|_| Error::NotPem)?)?;
+        first = Some(first.map_or(ends, |first: Timestamp| first.min(ends)));
+    }
+    first.ok_or(Error::NotPem)
+}
+
 /// Who a certificate says its owner is.
 pub fn peer_identity(der: &CertificateDer<'_>) -> Result<PeerIdentity, Error> {
     identity(&parse(der)?)

@@ -62,6 +62,11 @@ impl Keyring {
         std::iter::once(&self.present).chain(&self.former).map(MasterKey::id).collect()
     }
 
+    /// The keys themselves, for a backup that is sealed with something else; the present one comes first.
+    pub fn keys(&self) -> Vec<MasterKey> {
+        std::iter::once(&self.present).chain(&self.former).cloned().collect()
+    }
+
     pub fn seal(&self, plaintext: &[u8], belongs_to: &[u8]) -> Result<Vec<u8>, Error> {
         self.present.seal(plaintext, belongs_to)
     }
@@ -181,6 +186,17 @@ pub fn replace_file(path: &Path) -> Result<(MasterKey, MasterKey), Error> {
     let new = MasterKey::generate();
     write_keys(path, std::slice::from_ref(&new))?;
     Ok((old, new))
+}
+
+/// Puts keys that came with a backup where a server looks for them. What is there already stays.
+pub fn install(path: &Path, present: &MasterKey, former: &[MasterKey]) -> Result<(), Error> {
+    if path.exists() {
+        return Ok(());
+    }
+    if !former.is_empty() {
+        write_keys(&former_path(path), former)?;
+    }
+    write_keys(path, std::slice::from_ref(present))
 }
 
 fn write_keys(path: &Path, keys: &[MasterKey]) -> Result<(), Error> {

@@ -9,14 +9,17 @@
 
 pub mod secret;
 
+pub mod aws;
 pub mod join;
 pub mod jwt;
 pub mod link;
 pub mod password;
 pub mod seal;
 pub mod totp;
+pub mod webhook;
 
 pub mod keyring;
+pub mod lock;
 
 pub mod authority;
 pub mod bundle;
@@ -29,6 +32,7 @@ pub use certificate::{AuthorityCertificate, Fingerprint, PeerCertificate, PeerId
 pub use join::JoinTicket;
 pub use keyring::Keyring;
 pub use link::Link;
+pub use lock::{Lock, LockKey, LockKind, StreamKey};
 pub use seal::MasterKey;
 pub use secret::{SecretBytes, SecretString, SecretToken, TokenKind};
 pub use totp::TotpSecret;

@@ -23,6 +23,7 @@ use chacha20poly1305::{XChaCha20Poly1305, XNonce};
 use hostler_model::KeyId;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
+use crate::lock::LockKind;
 use crate::secret::{SecretString, fill_random};
 
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +38,10 @@ pub enum Error {
     OtherKey,
     #[error("the value is too large to seal")]
     TooLarge,
+    #[error("this is not the key, or not the passphrase, that it was sealed with")]
+    WrongKey,
+    #[error("it was sealed with {}", match .0 { LockKind::Passphrase => "a passphrase, not with a key file", LockKind::Key => "a key file, not with a passphrase" })]
+    OtherLock(LockKind),
     #[error("the passphrase cannot be used: {0}")]
     Passphrase(&'static str),
     #[error("a master key is 32 bytes in base64 (44 characters)")]

@@ -246,6 +246,20 @@ pub fn first_contact_wanting(
     Ok((client_config(verifier, None)?, captured))
 }
 
+/// Accepts any certificate, of any server in the world, and remembers it: to see when it ends. Send nothing over such
+/// a connection, and believe nothing that comes over it.
+pub fn anyone() -> Result<(ClientConfig, Captured), Error> {
+    let captured = Captured::default();
+    let verifier = ServerRole::new(Trust::Anyone, &[], captured.clone());
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_protocol_versions(&[&version::TLS13, &version::TLS12])
+        .map_err(Error::Config)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
+        .with_no_client_auth();
+    Ok((config, captured))
+}
+
 fn client_config(verifier: ServerRole, identity: Option<&Identity>) -> Result<ClientConfig, Error> {
     let builder = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(TLS13_ONLY)

@@ -156,7 +156,7 @@ const ASKED = [
   "workdir",
 ] as const;
 
-function without<T extends object, K extends keyof T>(
+export function without<T extends object, K extends keyof T>(
   from: T | undefined,
   ...keys: readonly K[]
 ): Partial<Omit<T, K>> {

@@ -12,6 +12,7 @@ export const KIND_WORDS: Record<BlobKind, string> = {
   file: "Sent",
   image: "Image",
   output: "Left by a task",
+  backup: "Backup of a machine",
 };
 
 export const KEPT: Look = { word: "Kept", icon: "check", tone: "good" };

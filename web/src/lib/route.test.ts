@@ -27,8 +27,29 @@ test.each<Route>([
   { page: "workloads", project: "default" },
   { page: "workloads", project: "a b", workload: "web" },
   { page: "workloads", project: "web", state: "partly-running", tag: "a&b", node: "stall-1" },
+  { page: "schedules", project: "default" },
+  { page: "schedules", project: "a b", schedule: "nightly" },
+  { page: "hooks", project: "default" },
+  { page: "hooks", project: "a b", isGlobal: true, hook: "tell-ops" },
+  { page: "watchers", project: "default" },
+  { page: "watchers", project: "a b", watcher: "full" },
+  { page: "state", project: "default" },
+  { page: "state", project: "a b", namespace: "deploys", prefix: "web/", key: "web/a?b#c%2F" },
+  { page: "locks", project: "default", all: true },
+  { page: "locks", project: "a b", lock: "db/migrate" },
+  { page: "events", project: "default", isGlobal: true, event: 41 },
+  {
+    page: "events",
+    project: "a b",
+    kind: "task.failed",
+    object: "task",
+    id: "0192f3c4",
+    filter: 'payload.exitCode > 1 and object.name startsWith "a&b"',
+  },
   { page: "nodes" },
   { page: "nodes", node: "stall-1" },
+  { page: "node-backups" },
+  { page: "node-backups", node: "stall-1", backup: "0192f3c4" },
   { page: "start" },
   { page: "people", project: "default" },
   { page: "people", project: "a b", tab: "invitations", user: "ada" },
@@ -56,6 +77,12 @@ test("what is not a route is none", () => {
   expect(parseRoute("#/projects/p/tasks?state=nonsense")).toEqual({ page: "tasks", project: "p" });
   expect(parseRoute("#/projects/p/people?tab=x")).toEqual({ page: "people", project: "p" });
   expect(parseRoute("#/audit?kind=horse&actor=")).toEqual({ page: "audit" });
+  expect(parseRoute("#/projects/p/state?prefix=a")).toEqual({ page: "state", project: "p" });
+  expect(parseRoute("#/projects/p/events/x?object=horse&filter=")).toEqual({
+    page: "events",
+    project: "p",
+  });
+  expect(parseRoute("#/projects/p/locks?all=maybe")).toEqual({ page: "locks", project: "p" });
   expect(parseRoute("#/projects/p/workflows/w?version=0&step=")).toEqual({
     page: "workflows",
     project: "p",

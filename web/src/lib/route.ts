@@ -5,6 +5,7 @@ import { type AccessRoute, formatAccess, parseAccess } from "./access-route";
 import { isDay } from "./account";
 import { search } from "./api/http";
 import type { TaskStateKind, WorkloadPhase } from "./api/types";
+import { type AutomationRoute, formatAutomation, parseAutomation } from "./automation-route";
 import { FILE_KINDS, type FileKind } from "./files";
 import { TASK_STATE_KINDS } from "./words";
 import { type FlowRoute, formatFlow, parseFlow } from "./workflow-route";
@@ -41,6 +42,13 @@ export interface AccountsRoute {
   to?: string;
 }
 
+export interface NodeBackupsRoute {
+  page: "node-backups";
+  /** Only of this one. */
+  node?: string;
+  backup?: string;
+}
+
 export type Route =
   | WorkloadsRoute
   | TasksRoute
@@ -51,7 +59,9 @@ export type Route =
   | { page: "queue" }
   | { page: "images" }
   | { page: "nodes"; node?: string }
+  | NodeBackupsRoute
   | FlowRoute
+  | AutomationRoute
   | AccessRoute
   | { page: "start" };
 
@@ -100,6 +110,14 @@ export function parseRoute(fragment: string): Route | undefined {
     };
   }
   if (parts[0] === "nodes") return { page: "nodes", ...(parts[1] ? { node: parts[1] } : {}) };
+  if (parts[0] === "node-backups") {
+    const node = new URLSearchParams(query).get("node");
+    return {
+      page: "node-backups",
+      ...(node ? { node } : {}),
+      ...(parts[1] ? { backup: parts[1] } : {}),
+    };
+  }
   if (parts[0] === "approvals")
     return { page: "approvals", ...(parts[1] ? { approval: parts[1] } : {}) };
   if (parts[0] === "queue") return { page: "queue" };
@@ -116,7 +134,7 @@ export function parseRoute(fragment: string): Route | undefined {
   }
   if (parts[0] === "start") return { page: "start" };
   const asked = new URLSearchParams(query);
-  return parseFlow(parts, asked) ?? parseAccess(parts, asked);
+  return parseFlow(parts, asked) ?? parseAutomation(parts, asked) ?? parseAccess(parts, asked);
 }
 
 export function formatRoute(route: Route): string {
@@ -151,9 +169,20 @@ export function formatRoute(route: Route): string {
     }
     case "nodes":
       return route.node ? `#/nodes/${encodeURIComponent(route.node)}` : "#/nodes";
+    case "node-backups": {
+      const backup = route.backup ? `/${encodeURIComponent(route.backup)}` : "";
+      return `#/node-backups${backup}${search({ node: route.node })}`;
+    }
     case "workflows":
     case "executions":
       return formatFlow(route);
+    case "schedules":
+    case "hooks":
+    case "watchers":
+    case "state":
+    case "locks":
+    case "events":
+      return formatAutomation(route);
     case "start":
       return "#/start";
     default:

@@ -120,11 +120,14 @@ mod tests {
     }
 
     /// Asked by services, for what goes beyond the call itself.
-    const ASKED_INSIDE: [Permission; 11] = [
+    const ASKED_INSIDE: [Permission; 14] = [
         Permission::AccessInspect,
         Permission::ApprovalBreakGlass,
         Permission::BlobManage,
+        Permission::EgressCall,
+        Permission::HookManage,
         Permission::ProjectShare,
+        Permission::ScheduleManage,
         Permission::SecretManage,
         Permission::TaskEnv,
         Permission::TaskManage,

@@ -24,18 +24,19 @@ const OTHERS: &[&str] = &["web/src/lib/api/schema.ts"];
 /// A generated file: its path below the root, and what it must contain.
 pub struct Document {
     pub path: String,
-    pub content: String,
+    pub content: Vec<u8>,
 }
 
 impl Document {
-    fn new(path: &str, content: String) -> Document {
-        Document { path: path.to_owned(), content }
+    fn new(path: &str, content: impl Into<Vec<u8>>) -> Document {
+        Document { path: path.to_owned(), content: content.into() }
     }
 }
 
 /// Everything that is generated.
 pub fn documents(root: &Path) -> anyhow::Result<Vec<Document>> {
-    let reference = |name: &str, content| Document::new(&format!("docs/reference/{name}"), content);
+    let reference =
+        |name: &str, content: String| Document::new(&format!("docs/reference/{name}"), content);
     let mut documents = proto::documents(root)?;
     documents.extend([
         reference("openapi.json", openapi::document()?),
@@ -50,6 +51,8 @@ pub fn documents(root: &Path) -> anyhow::Result<Vec<Document>> {
         reference("events.md", events::page(root)?),
         reference("states.md", states::page(root)?),
     ]);
+    let compiled = hostler_lua::compiled().map_err(anyhow::Error::msg)?;
+    documents.extend(compiled.into_iter().map(|(path, code)| Document::new(&path, code)));
     Ok(documents)
 }
 
@@ -58,6 +61,7 @@ pub fn is_generated(path: &str) -> bool {
     path.starts_with("crates/proto/src/gen/")
         || path.starts_with("docs/reference/")
         || path.ends_with(".snap")
+        || path.ends_with(".luauc")
         || OTHERS.contains(&path)
 }
 
@@ -88,7 +92,7 @@ pub fn stale(root: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 fn is_current(root: &Path, document: &Document) -> bool {
-    std::fs::read_to_string(root.join(&document.path)).is_ok_and(|now| now == document.content)
+    std::fs::read(root.join(&document.path)).is_ok_and(|now| now == document.content)
 }
 
 /// The first lines of every generated page.

@@ -28,6 +28,7 @@ fn generating_twice_gives_the_same_bytes() {
         assert_eq!(a.path, b.path);
         assert!(a.content == b.content, "{} differs", a.path);
         assert!(generate::is_generated(&a.path), "{} is unknown to is_generated", a.path);
-        assert!(a.content.ends_with('\n'), "{} has no last newline", a.path);
+        let is_text = !a.path.ends_with(".luauc");
+        assert!(!is_text || a.content.ends_with(b"\n"), "{} has no last newline", a.path);
     }
 }

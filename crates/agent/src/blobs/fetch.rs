@@ -12,7 +12,7 @@ use hostler_proto::{digests_to_message, parse_chunks, parse_digest, v1};
 
 use super::cache::Cache;
 use super::reach::{ANSWER_TIME, Link};
-use super::{BlobError, BlobFile, Blobs, Progress, Wanted, blocking, locked};
+use super::{BlobError, BlobFile, Blobs, Progress, Wanted, Whose, blocking, locked};
 
 /// How many chunks are at hand at once.
 const WINDOW: usize = 32;
@@ -37,6 +37,7 @@ impl Blobs {
         let request = v1::FetchBlobRequest {
             digest: wanted.digest.bytes().to_vec(),
             run_id: run_words(wanted),
+            restore_id: restore_words(wanted),
         };
         let manifest = link
             .ask(|mut client| {
@@ -50,13 +51,15 @@ impl Blobs {
         let file = File::create_new(&path).map_err(|source| self.disk(source))?;
         let made = BlobFile { path, size: manifest.size, digest: wanted.digest };
         let mut growing = Growing { file, hasher: Hasher::new() };
-        let mut done = Progress { bytes: 0, total: manifest.size };
+        let mut done = Progress { total: manifest.size, ..Progress::default() };
         progress(done);
         for window in chunks.chunks(WINDOW) {
             let kept = self.kept(&cache, window).await?;
             let missing: Vec<Digest> = distinct(window, |digest| !kept.contains_key(&digest));
             let come = self.come(&mut link, wanted, missing).await?;
-            growing = self.append(&cache, growing, window.to_vec(), kept, come).await?;
+            let may_cache = !matches!(wanted.whose, Whose::Restore(_)) && self.may_cache();
+            growing =
+                self.append((&cache, may_cache), growing, window.to_vec(), kept, come).await?;
             done.bytes += window.iter().map(|chunk| u64::from(chunk.size)).sum::<u64>();
             progress(done);
         }
@@ -97,6 +100,7 @@ impl Blobs {
                 blob: wanted.digest.bytes().to_vec(),
                 run_id: run_words(wanted),
                 digests: digests_to_message(&missing),
+                restore_id: restore_words(wanted),
             };
             let listen = async {
                 let mut stream = client.fetch_chunks(request).await?.into_inner();
@@ -128,13 +132,13 @@ impl Blobs {
     /// Checks what has come, keeps it for the next time, and writes the window to the file.
     async fn append(
         &self,
-        cache: &Arc<Mutex<Cache>>,
+        (cache, may_cache): (&Arc<Mutex<Cache>>, bool),
         mut growing: Growing,
         window: Vec<ChunkRef>,
         mut plain: HashMap<Digest, Vec<u8>>,
         come: Vec<(Digest, Vec<u8>)>,
     ) -> Result<Growing, BlobError> {
-        let (cache, may_cache) = (cache.clone(), self.may_cache());
+        let cache = cache.clone();
         let write = move || {
             let mut written = 0;
             for (digest, packed) in come {
@@ -182,7 +186,17 @@ fn write_whole(
 }
 
 fn run_words(wanted: Wanted) -> String {
-    wanted.run.map(|run| run.to_string()).unwrap_or_default()
+    match wanted.whose {
+        Whose::Run(run) => run.to_string(),
+        Whose::Everybody | Whose::Restore(_) => String::new(),
+    }
+}
+
+fn restore_words(wanted: Wanted) -> String {
+    match wanted.whose {
+        Whose::Restore(operation) => operation.to_string(),
+        Whose::Everybody | Whose::Run(_) => String::new(),
+    }
 }
 
 fn distinct(window: &[ChunkRef], is_meant: impl Fn(Digest) -> bool) -> Vec<Digest> {

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use hostler_model::{Bytes, Digest, RunId};
+use hostler_model::{Bytes, Digest, OperationId, RunId};
 use tokio::sync::{OnceCell, Semaphore};
 
 pub use put::PutAs;
@@ -77,8 +77,17 @@ impl BlobError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     pub digest: Digest,
-    /// The run that names it; none for what belongs to everybody.
-    pub run: Option<RunId>,
+    pub whose: Whose,
+}
+
+/// Why a blob may be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    Everybody,
+    /// The run names it.
+    Run(RunId),
+    /// It is of the backup that this operation puts back. What it consists of is not kept here.
+    Restore(OperationId),
 }
 
 /// How far a transfer is.
@@ -87,6 +96,8 @@ pub struct Progress {
     pub bytes: u64,
     /// Zero as long as it is not known.
     pub total: u64,
+    /// What went over the wire of it, packed, when it is put.
+    pub sent: u64,
 }
 
 /// A whole blob, checked, in a file that goes with this handle.

@@ -2,7 +2,7 @@
 
 use futures::{StreamExt, TryStreamExt};
 use hostler_blob::{Chunk, Cutter, pack};
-use hostler_model::{Content, Digest, RunId, RunOutput};
+use hostler_model::{Content, Digest, OperationId, RunId, RunOutput};
 use hostler_proto::v1::{self, put_as::Name};
 use hostler_proto::{chunks_to_message, digests_to_message, output_to_message, parse_digests};
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -23,6 +23,8 @@ pub enum PutAs {
     Run(RunId),
     /// The server has asked for it.
     Grant(String),
+    /// It is of a backup that this operation makes.
+    Backup(OperationId),
 }
 
 impl PutAs {
@@ -30,6 +32,7 @@ impl PutAs {
         let name = match self {
             PutAs::Run(run) => Name::RunId(run.to_string()),
             PutAs::Grant(grant) => Name::Grant(grant.clone()),
+            PutAs::Backup(operation) => Name::BackupId(operation.to_string()),
         };
         v1::PutAs { name: Some(name) }
     }
@@ -62,7 +65,7 @@ impl Blobs {
                 window.extend(chunk);
                 if window.len() == WINDOW || (is_end && is_last && !window.is_empty()) {
                     done.bytes += window.iter().map(|chunk| chunk.bytes.len() as u64).sum::<u64>();
-                    self.send(&mut link, &put_as, std::mem::take(&mut window)).await?;
+                    done.sent += self.send(&mut link, &put_as, std::mem::take(&mut window)).await?;
                     progress(done);
                 }
                 if is_last {
@@ -88,13 +91,13 @@ impl Blobs {
         Ok(content)
     }
 
-    /// Sends those that the server lacks.
+    /// Sends those that the server lacks; how many bytes.
     async fn send(
         &self,
         link: &mut Link<'_>,
         put_as: &v1::PutAs,
         window: Vec<Chunk>,
-    ) -> Result<(), BlobError> {
+    ) -> Result<u64, BlobError> {
         let digests: Vec<Digest> = window.iter().map(|chunk| chunk.digest).collect();
         let request = v1::MissingChunksRequest {
             put_as: Some(put_as.clone()),
@@ -119,6 +122,7 @@ impl Blobs {
         });
         let packed: Vec<(Digest, Vec<u8>)> =
             futures::stream::iter(sending).buffered(SENT).try_collect().await?;
+        let sent = packed.iter().map(|(_, packed)| packed.len() as u64).sum();
         let client = link.client().await?;
         let puts = packed.into_iter().map(|(digest, packed)| {
             let request = v1::PutChunkRequest {
@@ -136,7 +140,8 @@ impl Blobs {
             }
         });
         let puts = futures::stream::iter(puts).buffer_unordered(SENT);
-        puts.try_for_each(|_| std::future::ready(Ok(()))).await
+        puts.try_for_each(|_| std::future::ready(Ok(()))).await?;
+        Ok(sent)
     }
 
     /// Tells what a run left, whose blobs were put.

@@ -14,9 +14,9 @@
 //! says that the server has them.
 
 mod gather;
-mod inner;
+pub(crate) mod inner;
 mod keep;
-mod pattern;
+pub(crate) mod pattern;
 mod place;
 mod unpack;
 

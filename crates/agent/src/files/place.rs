@@ -10,7 +10,7 @@ use rustix::fs::Mode;
 
 use super::inner::{self, Owner};
 use super::unpack::{self, Bounds};
-use crate::blobs::{BlobError, BlobFile, Blobs, Progress, Wanted};
+use crate::blobs::{BlobError, BlobFile, Blobs, Progress, Wanted, Whose};
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FurnishError {
@@ -58,7 +58,7 @@ pub(crate) async fn furnish(
     let path = work.to_owned();
     blocking(move || make_anew(&path, mode)).await.map_err(FurnishError::Work)?;
     for input in inputs {
-        let wanted = Wanted { digest: input.blob, run: Some(run) };
+        let wanted = Wanted { digest: input.blob, whose: Whose::Run(run) };
         tell(input, Doing::Asking);
         let fetched = blobs.fetch(wanted, |done| tell(input, Doing::Fetching(done))).await;
         let path = input.path.clone();

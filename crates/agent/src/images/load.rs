@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tokio_util::io::ReaderStream;
 
 use super::{Images, engine_name, is_abandoned, locked, percent};
-use crate::blobs::{BlobError, Wanted};
+use crate::blobs::{BlobError, Wanted, Whose};
 use crate::container::EngineError;
 use crate::sys;
 
@@ -162,7 +162,7 @@ impl Images {
         if self.inner.engine.image(&name).await.map_err(of_engine)?.is_some() {
             return Ok(());
         }
-        let wanted = Wanted { digest: image.digest, run: None };
+        let wanted = Wanted { digest: image.digest, whose: Whose::Everybody };
         let progress = |so_far: crate::blobs::Progress| {
             let (bytes, total) = (so_far.bytes, so_far.total);
             state.send_replace(LoadState::Fetching { bytes, total });

@@ -102,6 +102,8 @@ pub struct Writer {
     total: u64,
     /// Bytes dropped that no gap frame tells of yet.
     dropped: u64,
+    /// Lines dropped of which no agent knows yet.
+    lost: u64,
     /// Bytes that went to disk, with all that belongs to them, and those of which no agent knows yet.
     written: u64,
     untold: u64,
@@ -123,6 +125,7 @@ impl Writer {
             is_mid_line: [false; 2],
             total: 0,
             dropped: 0,
+            lost: 0,
             written: 0,
             untold: 0,
         }
@@ -194,11 +197,13 @@ impl Writer {
         let frame = std::mem::take(&mut self.buffer);
         let is_kept = self.dropped == 0 && self.append(run, header.time, &frame);
         self.is_mid_line[stream.index()] = frame.last() != Some(&b'\n');
-        self.buffer = frame;
         self.total += length as u64;
         if !is_kept {
             self.dropped += length as u64;
+            let ends = frame[FRAME_HEADER..].iter().filter(|byte| **byte == b'\n').count();
+            self.lost += ends as u64;
         }
+        self.buffer = frame;
     }
 
     /// Counts what was written to disk for the run.
@@ -217,6 +222,16 @@ impl Writer {
     /// An agent knows of so much more.
     pub fn told(&mut self, bytes: u64) {
         self.untold = self.untold.saturating_sub(bytes);
+    }
+
+    /// Lines that were dropped and that no agent knows of.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// An agent knows of so many more.
+    pub fn told_lost(&mut self, lines: u64) {
+        self.lost = self.lost.saturating_sub(lines);
     }
 
     /// Lets go of the buffer until there is output again; false when there is none.

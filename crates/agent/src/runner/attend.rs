@@ -329,6 +329,7 @@ impl Attendant {
                 Some(Event::Exited(exit)) => self.end(exit, self.started.clone()).await,
                 Some(Event::Output) => self.output.send_modify(|count| *count += 1),
                 Some(Event::Wrote(bytes)) => self.shared.count(What::Output, bytes),
+                Some(Event::Lost(lines)) => self.shared.count_lost(lines),
                 Some(Event::Free) if self.is_over => return self.shared.keep_idle(shim),
                 Some(Event::ExecEnded(_) | Event::ExecRefused(_)) => {}
                 Some(Event::Free | Event::Unknown) => {}

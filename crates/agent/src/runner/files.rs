@@ -123,7 +123,7 @@ impl Shared {
             match doing {
                 Doing::Asking => say("is being fetched"),
                 Doing::Placing => say("is being put in its place"),
-                Doing::Fetching(Progress { bytes, total }) => {
+                Doing::Fetching(Progress { bytes, total, .. }) => {
                     self.waits.amount(run_id, bytes, total);
                     if sys::boottime() - told > TELL_EVERY {
                         told = sys::boottime();

@@ -30,6 +30,7 @@ mod request;
 mod secrets;
 mod settle;
 mod spare;
+mod steps;
 mod usage;
 mod waits;
 
@@ -233,6 +234,12 @@ impl Shared {
     fn count(&self, what: What, bytes: u64) {
         if let Some(tally) = self.tally.get() {
             tally.count(what, bytes);
+        }
+    }
+
+    fn count_lost(&self, lines: u64) {
+        if let Some(tally) = self.tally.get() {
+            tally.count_lost(lines);
         }
     }
 

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use hostler_model::workflow::JobOrder;
 use hostler_model::{Hooks, Limits, Reservation, Runtime, TOKEN_FILE};
 
-use super::{Shared, StartRun};
+use super::{Shared, StartRun, steps};
 use crate::container::{Plan, SECRETS_TARGET};
 use crate::files::Files;
 use crate::gpu::{about_gang, about_gpus};
@@ -78,11 +79,15 @@ pub fn request(shared: &Shared, start: StartRun) -> Request {
                 .map(|plan| Plan { secrets: base.secrets.as_ref().and_then(Given::files), ..plan });
         return Request { env, hooks: start.spec.hooks, container, ..base };
     }
+    if start.spec.runtime == Runtime::Lua {
+        let socket = crate::steps::socket(&shared.config.data_dir);
+        about.insert(JobOrder::SOCKET.to_owned(), socket.to_string_lossy().into_owned());
+    }
     let mut env = start.spec.env.clone();
     env.extend(about);
     Request {
         argv: match start.spec.runtime {
-            Runtime::Lua => vec!["/proc/self/exe".to_owned(), STEP.to_owned()],
+            Runtime::Lua => steps::argv(),
             Runtime::Process | Runtime::Container => start.spec.argv().into_owned(),
         },
         env,

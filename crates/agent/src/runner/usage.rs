@@ -65,7 +65,7 @@ pub(super) fn threads(shared: &Shared, run_id: RunId) -> Vec<u32> {
     measured.processes().iter().flat_map(|pid| proc::threads(*pid)).collect()
 }
 
-fn record_of(shared: &Shared, run_id: RunId) -> Option<Arc<StartedRecord>> {
+pub(super) fn record_of(shared: &Shared, run_id: RunId) -> Option<Arc<StartedRecord>> {
     let known = match shared.live().get(&run_id) {
         Some(handle) if handle.ended.is_none() => handle.record.clone(),
         _ => return None,

@@ -48,6 +48,9 @@ impl Session {
             heartbeat_wish_ms: u32::try_from(wish).unwrap_or(u32::MAX),
             facts_unchanged: is_known,
             authorities_mark: self.identity.authority.mark(),
+            tells_holdings: true,
+            watches: true,
+            watchers_generation: self.watching.generation().get(),
         }
     }
 

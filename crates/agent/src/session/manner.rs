@@ -17,6 +17,8 @@ pub(crate) struct Manner {
     /// How long reports are gathered before they are sent.
     pub gather: Duration,
     pub metrics_every: Duration,
+    /// How often it is said what every workload uses; never over a metered link.
+    pub usage_every: Option<Duration>,
     /// When the connection was silent for so long, it is tried.
     pub keep_alive: Duration,
     pub is_compressed: bool,
@@ -30,6 +32,7 @@ const FREE: Manner = Manner {
     heartbeat_wish: None,
     gather: Duration::from_millis(2),
     metrics_every: Duration::from_secs(10),
+    usage_every: Some(Duration::from_secs(60)),
     keep_alive: Duration::from_secs(10),
     is_compressed: false,
     repeats_facts: true,
@@ -40,6 +43,7 @@ const METERED: Manner = Manner {
     heartbeat_wish: Some(Duration::from_secs(60)),
     gather: Duration::from_secs(5),
     metrics_every: Duration::from_secs(300),
+    usage_every: None,
     keep_alive: Duration::from_secs(75),
     is_compressed: true,
     repeats_facts: false,

@@ -19,6 +19,7 @@ mod renewal;
 mod reports;
 mod stream;
 mod talk;
+mod watching;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,10 +30,12 @@ use hostler_model::{Facts, Timestamp};
 
 use crate::facts::Looker;
 use crate::identity::Identity;
+use crate::machine::Machine;
 use crate::metrics::Sampler;
 use crate::runner::Runner;
 use crate::status::Status;
 use crate::supervisor::Supervisor;
+use crate::watch::Watching;
 use crate::writes::Tally;
 pub(crate) use link::channel;
 pub(crate) use manner::Manner;
@@ -80,6 +83,8 @@ pub(crate) struct Session {
     pub manner: Manner,
     pub tally: Arc<Tally>,
     pub looker: Looker,
+    pub machine: Machine,
+    pub watching: Watching,
     facts: Option<(Duration, Facts)>,
     /// The facts as the server of this session knows them.
     facts_said: Option<Facts>,
@@ -100,6 +105,8 @@ pub(crate) struct Parts {
     pub status: Arc<Status>,
     pub boot_id: String,
     pub looker: Looker,
+    pub machine: Machine,
+    pub watching: Watching,
     pub tally: Arc<Tally>,
 }
 
@@ -113,6 +120,8 @@ impl Session {
             facts_told: None,
             manner: Manner::of(parts.looker.is_metered),
             looker: parts.looker,
+            machine: parts.machine,
+            watching: parts.watching,
             tally: parts.tally,
             clock: parts.clock,
             tasks: parts.tasks,

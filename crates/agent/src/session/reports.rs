@@ -12,6 +12,8 @@ use super::talk::Talk;
 use super::{End, Session};
 
 const REPORTS_MAX: usize = 200;
+/// Runs that are named in one message.
+const HOLDINGS_MAX: usize = 5000;
 /// How long reports wait at most for the answer to those before.
 const GATHER_BUSY: Duration = Duration::from_millis(100);
 
@@ -37,6 +39,31 @@ impl Session {
     pub(super) fn gathers_for(&self, sent: &Sent) -> Duration {
         let busy = if sent.is_answered() { Duration::ZERO } else { GATHER_BUSY };
         self.manner.gather.max(busy)
+    }
+
+    /// Says everything that is held here, in parts.
+    pub(super) async fn tell_holdings(&self, talk: &mut Talk) -> Result<(), End> {
+        let held = self.supervisor.holdings().await.map_err(|_| End::Stopping)?;
+        tracing::warn!(
+            runs = held.runs.len(),
+            "server was put back to an earlier moment, it is told what is held here"
+        );
+        let mut runs = held.runs.chunks(HOLDINGS_MAX);
+        let mut reports = held.reports.chunks(REPORTS_MAX).peekable();
+        loop {
+            let run_ids = runs.next().unwrap_or_default().iter().map(ToString::to_string);
+            let part = v1::Holdings {
+                run_ids: run_ids.collect(),
+                reports: reports.next().unwrap_or_default().iter().map(report_to_message).collect(),
+                more: runs.len() > 0 || reports.peek().is_some(),
+            };
+            let is_last = !part.more;
+            self.send(talk, agent_message::Body::Holdings(part)).await?;
+            if is_last {
+                talk.sent.unanswered += 1;
+                return Ok(());
+            }
+        }
     }
 
     pub(super) async fn send_reports(&self, talk: &mut Talk) -> Result<(), End> {

@@ -52,6 +52,7 @@ impl Session {
             tasks: talk.scope.clone(),
             samples_max: self.manner.samples_max,
             looker: self.looker.clone(),
+            machine: self.machine.clone(),
         };
         let task = talk.scope.spawn_until_cancelled("stream", OnError::Log, stream.run(what));
         if let Some(before) = talk.streams.insert(id, OpenStream { credit, task }) {

@@ -22,6 +22,7 @@ use tonic::Streaming;
 use super::news::Answers;
 use super::reports::Sent;
 use super::stream::OpenStream;
+use super::watching::WatchTalk;
 use super::{End, Session, link};
 use crate::output::Share;
 use crate::supervisor::{Ack, StatusAck, Supervisor, Taken, Unreadable, Wishes};
@@ -43,6 +44,7 @@ struct Opened {
     outbound: mpsc::Sender<v1::AgentMessage>,
     inbound: Streaming<v1::ServerMessage>,
     beat: Duration,
+    is_asked: bool,
 }
 
 /// What the session passes on to the supervisor.
@@ -64,8 +66,13 @@ pub(super) struct Talk {
     pub(super) streams: HashMap<u64, OpenStream>,
     pub(super) sent: Sent,
     image_answers: Answers,
+    watching: WatchTalk,
     heard: Duration,
     measured: Option<Duration>,
+    /// The server wants to know what is held here.
+    is_asked: bool,
+    /// When it was last said what workloads use.
+    used: Option<Duration>,
     pub(super) renewal_asked: Option<Duration>,
     pub(super) renewed: Option<Duration>,
 }
@@ -83,7 +90,7 @@ impl Session {
             Some(Err(end)) => return end,
             Some(Ok(opened)) => opened,
         };
-        let Opened { outbound, mut inbound, beat } = opened;
+        let Opened { outbound, mut inbound, beat, is_asked } = opened;
         let scope = self.tasks.scope();
         let (forward, forwarded) = mpsc::channel(FORWARD_QUEUED);
         let mut talk = Talk {
@@ -95,8 +102,11 @@ impl Session {
             streams: HashMap::new(),
             sent: Sent::default(),
             image_answers: self.tell_of_images(&scope, outbound.clone()),
+            watching: self.tell_of_watchers(&scope, outbound.clone()),
             heard: self.clock.instant(),
             measured: None,
+            is_asked,
+            used: None,
             renewal_asked: None,
             renewed: None,
         };
@@ -170,11 +180,12 @@ impl Session {
             applied = %opening.applied,
             "session opened"
         );
+        let is_asked = welcome.asks_holdings;
         self.status.set_connected(welcome.server_id.clone(), address.to_owned(), self.clock.now());
         self.trust(&welcome).await;
         self.remember(welcome, address).await;
         self.runner.blobs().reach().found(address, &self.identity, self.manner);
-        Ok(Opened { outbound, inbound, beat })
+        Ok(Opened { outbound, inbound, beat, is_asked })
     }
 
     /// Keeps what the server says of this node's name and of where servers are. The address that works
@@ -220,6 +231,9 @@ impl Session {
         let mut next_beat: Pin<Box<dyn Future<Output = ()> + Send>> =
             Box::pin(self.clock.sleep(Duration::ZERO));
         self.tell_facts(talk).await?;
+        if talk.is_asked {
+            self.tell_holdings(talk).await?;
+        }
         loop {
             let is_held_up = forward.capacity() == 0;
             tokio::select! {
@@ -326,6 +340,14 @@ impl Session {
                 self.remember(welcome, &talk.address).await;
                 Ok(())
             }
+            server_message::Body::WatcherOrders(orders) => {
+                talk.watching.orders(orders).await;
+                Ok(())
+            }
+            server_message::Body::WatcherAck(ack) => {
+                talk.watching.acknowledged(ack).await;
+                Ok(())
+            }
             server_message::Body::HeartbeatAck(_) => Ok(()),
         }
     }
@@ -377,15 +399,20 @@ impl Session {
         if self.runner.accounts().has_news() || is_due {
             talk.measured = Some(now);
             let metrics = NodeMetrics {
+                time: Some(self.clock.now()),
                 writes: Some(self.tally.metrics()),
+                gap_lines: self.tally.lost_lines(),
                 gpus: self.looker.devices.metrics(now),
                 outputs: self.runner.accounts().kept(),
                 ..self.sampler.sample(self.runner.live().len())
             };
             metrics_json = serde_json::to_string(&metrics).unwrap_or_default();
         }
-        let heartbeat =
-            v1::Heartbeat { applied_generation: self.status.applied().get(), metrics_json };
+        let heartbeat = v1::Heartbeat {
+            applied_generation: self.status.applied().get(),
+            metrics_json,
+            usage_json: self.usage_if_due(talk, now),
+        };
         // A full queue means that much else is on its way; the next one will do.
         let _ = talk.outbound.try_send(message(agent_message::Body::Heartbeat(heartbeat)));
         self.renew_if_due(talk).await?;
@@ -398,6 +425,22 @@ impl Session {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl Session {
+    /// What every workload uses, where that is to be told now.
+    fn usage_if_due(&self, talk: &mut Talk, now: Duration) -> String {
+        let Some(every) = self.manner.usage_every else { return String::new() };
+        if talk.used.is_some_and(|last| now.saturating_sub(last) < every) {
+            return String::new();
+        }
+        let used = self.supervisor.book().newest(self.clock.now());
+        if used.is_empty() && talk.used.is_none() {
+            return String::new();
+        }
+        talk.used = Some(now);
+        serde_json::to_string(&used).unwrap_or_default()
     }
 }
 

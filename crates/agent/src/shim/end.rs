@@ -149,8 +149,13 @@ impl Shim {
         };
         self.run.unlock();
         let wrote = self.output.untold(true).unwrap_or(0).to_le_bytes();
-        let news =
-            [(kind::WROTE, wrote.as_slice()), (kind::EXITED, exit.as_slice()), (kind::FREE, &[])];
+        let lost = self.output.lost().to_le_bytes();
+        let news = [
+            (kind::WROTE, wrote.as_slice()),
+            (kind::LOST, lost.as_slice()),
+            (kind::EXITED, exit.as_slice()),
+            (kind::FREE, &[]),
+        ];
         if !link::send_all(&agent, news) {
             let _ = self.run.sync(&file);
             return None;

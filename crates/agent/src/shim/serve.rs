@@ -141,6 +141,10 @@ impl Shim {
         {
             self.output.told(bytes);
         }
+        let lost = self.output.lost();
+        if lost > 0 && self.links.tell(kind::LOST, &lost.to_le_bytes()) > 0 {
+            self.output.told_lost(lost);
+        }
     }
 
     /// The child became the program (end of file), or says why it could not, or was killed before it

@@ -131,6 +131,7 @@ fn assignment(name: &Name, spec: WorkloadSpec) -> Assignment {
         grace: None,
         reservation: Reservation::default(),
         seat: None,
+        trace: None,
         revision: Generation::ZERO,
     }
 }

@@ -1,5 +1,5 @@
 //! Streams from this node to whoever asked a server for them: output, commands beside runs, what was
-//! used, what the machine is, what its container engine has and does.
+//! used, what the machine is, has and does, what its container engine has and does.
 //!
 //! The server says how many bytes it is ready for (the window) and gives credit as it passes them on;
 //! no more is ever on its way. A reader that is slow or gone therefore costs a file handle and one
@@ -12,6 +12,7 @@
 mod engine;
 mod exec;
 mod facts;
+mod host;
 mod outlet;
 mod placement;
 mod run;
@@ -28,6 +29,7 @@ use hostler_proto::v1::{self, stream_open::What};
 use tokio::sync::mpsc;
 
 use crate::facts::Looker;
+use crate::machine::Machine;
 use crate::runner::Runner;
 use crate::supervisor::Supervisor;
 use outlet::Outlet;
@@ -83,6 +85,7 @@ pub(crate) struct Stream {
     /// The most that is sent of what was used over time.
     pub samples_max: usize,
     pub looker: Looker,
+    pub machine: Machine,
 }
 
 impl Stream {
@@ -99,6 +102,7 @@ impl Stream {
             tasks,
             samples_max,
             looker,
+            machine,
         } = self;
         let mut outlet = Outlet::new(id, window, credit, outbound);
         let ended = match what {
@@ -120,6 +124,7 @@ impl Stream {
             What::Engine(request) => {
                 engine::send(request, &runner, &supervisor, &clock, &mut outlet).await
             }
+            What::Host(request) => host::send(request, &machine, &clock, &mut outlet).await,
         };
         let mut end = v1::StreamEnd { stream_id: id, ..v1::StreamEnd::default() };
         match ended {

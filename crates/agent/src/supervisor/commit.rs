@@ -22,9 +22,12 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::time::Duration;
 
 use futures::FutureExt;
-use hostler_engine::supervise::{AgentState, Record};
-use hostler_model::{Mode, Origin, PlacementId, RunId, Span, StopSignal, TaskSeat, Timestamp};
+use hostler_engine::supervise::{AgentState, Held, Local, Record};
+use hostler_model::{
+    Assignment, Mode, Name, Origin, PlacementId, RunId, Span, StopSignal, Timestamp,
+};
 use tokio::sync::oneshot;
+use tracing::Instrument;
 
 use super::owner::{Done, Owner};
 use super::{Opening, Taken};
@@ -120,6 +123,7 @@ impl Owner {
     /// Makes the batch durable, then does what it says.
     pub(super) async fn commit(&mut self, mut batch: Batch) -> Result<(), Stopped> {
         self.decide(&mut batch);
+        ended_traced(&batch.ended, &self.state, &self.node);
         let records = std::mem::take(&mut batch.records);
         if self.may_start_first(&records, &batch) {
             self.writer.jot(records).await?;
@@ -195,18 +199,19 @@ impl Owner {
                 task: held.assignment.workload_name.clone(),
                 project: held.assignment.project_name.clone(),
                 node: self.node.clone(),
-                env: about(origin, held.assignment.seat),
+                env: about(origin, &held.assignment),
                 reservation: held.assignment.reservation.clone(),
             };
+            let span = start_span(held, run, &self.node);
             let runner = self.runner.clone();
-            self.jobs
-                .push(Box::pin(async move { Done::Started(run, runner.start_run(start).await) }));
+            let started = async move { Done::Started(run, runner.start_run(start).await) };
+            self.jobs.push(started.instrument(span).boxed());
         }
     }
 }
 
 /// What a service's run, or a task of an array, can know of itself.
-fn about(origin: Option<Origin>, seat: Option<TaskSeat>) -> BTreeMap<String, String> {
+fn about(origin: Option<Origin>, assignment: &Assignment) -> BTreeMap<String, String> {
     let mut env = BTreeMap::new();
     let mut set = |key: &str, value: String| env.insert(key.to_owned(), value);
     if let Some(origin) = origin {
@@ -216,11 +221,47 @@ fn about(origin: Option<Origin>, seat: Option<TaskSeat>) -> BTreeMap<String, Str
             set("HOSTLER_FIRE_TIME", fire.to_string());
         }
     }
-    if let Some(seat) = seat {
+    if let Some(seat) = assignment.seat {
         set("HOSTLER_ARRAY", seat.array.to_string());
         set("HOSTLER_ARRAY_INDEX", seat.index.to_string());
     }
+    if let Some(trace) = assignment.trace
+        && !assignment.spec.env.contains_key(TRACEPARENT)
+    {
+        set(TRACEPARENT, trace.to_string());
+    }
     env
+}
+
+/// Where programs look for the trace that they are part of.
+const TRACEPARENT: &str = "TRACEPARENT";
+
+/// From the order to start a run until its program runs, with everything that has to be there first.
+fn start_span(held: &Held, run: RunId, node: &Name) -> tracing::Span {
+    let Assignment { trace: Some(trace), workload_name, .. } = &held.assignment else {
+        return tracing::Span::none();
+    };
+    let span = tracing::info_span!("start", task = %workload_name, %run, %node);
+    hostler_base::log::continue_trace(&span, trace);
+    span
+}
+
+/// Adds the runs that have ended to their traces, as their shims saw them.
+fn ended_traced(ended: &HashSet<RunId>, state: &AgentState, node: &Name) {
+    for run in ended {
+        let trace = state.placement_of(*run).and_then(|held| held.assignment.trace);
+        let local = state.by_run(*run).map(|held| &held.local);
+        let (Some(trace), Some(Local::Exited { started, exit, .. })) = (trace, local) else {
+            continue;
+        };
+        let attributes = vec![
+            ("hostler.run", run.to_string()),
+            ("hostler.node", node.to_string()),
+            ("hostler.exit", exit.to_string()),
+        ];
+        let started = started.unwrap_or(exit.time);
+        hostler_base::log::record_span(&trace, "run", started, exit.time, attributes);
+    }
 }
 
 #[cfg(test)]
@@ -229,7 +270,7 @@ mod tests {
     use hostler_engine::schedule::FireLog;
     use hostler_engine::supervise::{Command, Fired};
     use hostler_model::{
-        Assignment, Desired, Generation, ReportState, RunCause, Schedule, WorkloadId, WorkloadSpec,
+        Desired, Generation, ReportState, RunCause, Schedule, WorkloadId, WorkloadSpec,
     };
     use uuid::Uuid;
 
@@ -250,6 +291,7 @@ mod tests {
             grace: None,
             reservation: hostler_model::Reservation::default(),
             seat: None,
+            trace: None,
             revision: Generation::FIRST,
         }
     }

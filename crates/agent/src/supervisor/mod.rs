@@ -95,6 +95,14 @@ pub(crate) enum Input {
     OpenSession(oneshot::Sender<Opening>),
     /// Which images that the installation keeps are asked for here.
     Images(oneshot::Sender<Vec<ImageRef>>),
+    Holdings(oneshot::Sender<Holdings>),
+}
+
+/// Every run that is held, and what is to be said of those of which there is something.
+#[derive(Debug, Default)]
+pub(crate) struct Holdings {
+    pub runs: Vec<RunId>,
+    pub reports: Vec<Report>,
 }
 
 /// What became of the server's wishes.
@@ -226,6 +234,13 @@ impl Supervisor {
     pub async fn images_wanted(&self) -> Result<Vec<ImageRef>, SupervisorGone> {
         let (reply, answer) = oneshot::channel();
         self.give(Input::Images(reply)).await?;
+        answer.await.map_err(|_| SupervisorGone)
+    }
+
+    /// Everything that is held, for a server whose database was put back.
+    pub async fn holdings(&self) -> Result<Holdings, SupervisorGone> {
+        let (reply, answer) = oneshot::channel();
+        self.give(Input::Holdings(reply)).await?;
         answer.await.map_err(|_| SupervisorGone)
     }
 

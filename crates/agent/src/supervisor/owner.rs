@@ -22,7 +22,7 @@ use super::pausing::Pauses;
 use super::retain::Retention;
 use super::services::Services;
 use super::starts::Starts;
-use super::{Board, Input, Outbox, Parts, Pending};
+use super::{Board, Holdings, Input, Outbox, Parts, Pending};
 use crate::config::OnStop;
 use crate::health::HealthEvent;
 use crate::ledger::{Stopped, Writer};
@@ -257,6 +257,10 @@ impl Owner {
                 Event::Input(Input::OpenSession(reply)) => self.take_session(reply, &mut batch),
                 Event::Input(Input::Images(reply)) => {
                     let _ = reply.send(self.images_wanted());
+                }
+                Event::Input(Input::Holdings(reply)) => {
+                    let runs = self.state.runs().map(|(run, _)| run).collect();
+                    let _ = reply.send(Holdings { runs, reports: self.state.all_reports() });
                 }
                 Event::Health(event) => self.take_health(event, &mut batch),
                 Event::Due => self.take_due(&mut batch),

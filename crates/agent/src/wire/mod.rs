@@ -142,6 +142,7 @@ pub mod kind {
     pub const EXEC_REFUSED: u8 = 8;
     pub const WROTE: u8 = 9;
     pub const FREE: u8 = 10;
+    pub const LOST: u8 = 11;
 }
 
 /// What a shim says.
@@ -164,6 +165,8 @@ pub enum Event {
     ExecRefused(String),
     /// So many bytes were written to disk for the run since this was last told.
     Wrote(u64),
+    /// So many lines of output could not be written since this was last told.
+    Lost(u64),
     /// Nothing of the run is left, and the shim can take another.
     Free,
     /// From a newer shim.
@@ -209,6 +212,7 @@ pub fn take_event(buffer: &mut Vec<u8>) -> Result<Option<Event>, Garbled> {
         kind::EXEC_ENDED => Event::ExecEnded(ExecEnd::decode(payload).ok_or(Garbled)?),
         kind::EXEC_REFUSED => Event::ExecRefused(String::from_utf8_lossy(payload).into_owned()),
         kind::WROTE => Event::Wrote(u64_at(payload, 0).ok_or(Garbled)?),
+        kind::LOST => Event::Lost(u64_at(payload, 0).ok_or(Garbled)?),
         kind::FREE => Event::Free,
         _ => Event::Unknown,
     };

@@ -24,6 +24,7 @@ mod day;
 mod defer;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -56,6 +57,9 @@ pub(crate) struct Tally {
     /// What was on disk.
     opened: Day,
     day: Mutex<Day>,
+    /// Bytes since this agent started, and lines of output that could not be written.
+    written: AtomicU64,
+    lost: AtomicU64,
 }
 
 impl Tally {
@@ -65,10 +69,13 @@ impl Tally {
         let kept = fs::read_optional(&path).ok().flatten();
         let opened: Day =
             kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        Tally { budget, clock, path, day: Mutex::new(opened.clone()), opened }
+        let day = Mutex::new(opened.clone());
+        let (written, lost) = (AtomicU64::new(0), AtomicU64::new(0));
+        Tally { budget, clock, path, day, opened, written, lost }
     }
 
     pub fn count(&self, what: What, bytes: u64) {
+        self.written.fetch_add(bytes, Ordering::Relaxed);
         let today = day_of(self.clock.now());
         let (level, written) = {
             let mut day = self.lock();
@@ -94,8 +101,21 @@ impl Tally {
         self.budget.is_some() && self.today().level(self.budget) == Level::Over
     }
 
+    /// Lines of output that a shim could not write.
+    pub fn count_lost(&self, lines: u64) {
+        self.lost.fetch_add(lines, Ordering::Relaxed);
+    }
+
+    pub fn lost_lines(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
     pub fn metrics(&self) -> WriteMetrics {
-        WriteMetrics { today: Bytes::new(self.today().total()), budget: self.budget }
+        WriteMetrics {
+            today: Bytes::new(self.today().total()),
+            total: Bytes::new(self.written.load(Ordering::Relaxed)),
+            budget: self.budget,
+        }
     }
 
     pub fn by_what(&self) -> Vec<(What, u64)> {
@@ -176,6 +196,7 @@ mod tests {
         manual.advance(DAY);
         assert!(!tally.is_saving(), "another day, without anything written");
         assert_eq!(tally.metrics().today, Bytes::ZERO);
+        assert_eq!(tally.metrics().total, Bytes::new(100), "goes on from day to day");
         let unlimited = Tally::open(folder.path(), None, manual.clock());
         unlimited.count(What::Output, u64::MAX);
         assert!(!unlimited.is_saving());

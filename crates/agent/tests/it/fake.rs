@@ -341,6 +341,7 @@ pub fn assignment(generation: u64, spec: WorkloadSpec) -> Assignment {
         grace: None,
         reservation: hostler_model::Reservation::default(),
         seat: None,
+        trace: None,
         revision: Generation::FIRST,
     }
 }

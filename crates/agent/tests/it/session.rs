@@ -6,7 +6,7 @@ use std::time::Duration;
 use hostler_agent::identity::Identity;
 use hostler_agent::local;
 use hostler_base::Clock;
-use hostler_model::{ExitReason, ReportState, RunId};
+use hostler_model::{ExitReason, Generation, ReportState, RunId};
 use hostler_proto::v1::{self, agent_message, server_message, stream_open};
 
 use crate::fake::{Agent, Data, FakeServer, FakeSession, Installation, assignment, exit_of, soon};
@@ -338,4 +338,49 @@ impl Drop for SmallDisk {
         crate::fake::end_runs(self.path());
         let _ = rustix::mount::unmount(self.path(), rustix::mount::UnmountFlags::DETACH);
     }
+}
+
+#[tokio::test]
+async fn an_agent_that_is_asked_says_everything_it_holds_and_lets_go_of_what_is_unknown() {
+    let (data, _installation, mut server) = world().await;
+    let agent = Agent::start(data.path());
+    let mut session = server.session().await;
+    let first = assignment(1, sh("exec sleep 1000"));
+    let second = assignment(2, sh("exec sleep 1000"));
+    session.desire(0, 2, &[first.clone(), second.clone()]).await;
+    let mut awaited = vec![first.run_id.unwrap(), second.run_id.unwrap()];
+    while !awaited.is_empty() {
+        let report = session.report_that(|report| awaited.contains(&report.run_id)).await;
+        session.ack(&report).await;
+        awaited.retain(|run| *run != report.run_id);
+    }
+    session.say(server_message::Body::Goodbye(v1::Goodbye {})).await;
+
+    // Everything is acknowledged; a database that was put back knows only the first.
+    let mut session = server.greeted().await;
+    assert!(session.hello.tells_holdings);
+    let welcome = v1::Welcome {
+        server_id: "a-server".into(),
+        heartbeat_interval_ms: 200,
+        node_name: "alpha".into(),
+        asks_holdings: true,
+        ..v1::Welcome::default()
+    };
+    session.say(server_message::Body::Welcome(welcome)).await;
+    let held = loop {
+        if let agent_message::Body::Holdings(held) = session.next().await {
+            break held;
+        }
+    };
+    let mut expected: Vec<String> =
+        [&first, &second].map(|one| one.run_id.unwrap().to_string()).to_vec();
+    expected.sort();
+    let mut told = held.run_ids.clone();
+    told.sort();
+    assert_eq!(told, expected);
+    assert_eq!((held.reports.len(), held.more), (2, false));
+    let gone = second.run_id.unwrap();
+    session.ack_as(gone, Generation::ZERO, true).await;
+    agent.status_that("only the first runs", |status| status.runs_active == 1).await;
+    agent.stop().await.unwrap();
 }

@@ -12,7 +12,7 @@ mod lines;
 mod telemetry;
 
 pub use lines::Lines;
-pub use telemetry::{Telemetry, TelemetryConfig, continue_trace};
+pub use telemetry::{Telemetry, TelemetryConfig, continue_trace, record_span, trace_of};
 
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt;

@@ -1,14 +1,15 @@
 //! Spans to an OpenTelemetry collector.
 
-use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use opentelemetry::KeyValue;
-use opentelemetry::propagation::TextMapPropagator;
-use opentelemetry::trace::TracerProvider;
+use hostler_model::{Timestamp, TraceContext};
+use opentelemetry::trace::{
+    Span as _, SpanContext, SpanId, TraceContextExt, TraceFlags, TraceId, TraceState, Tracer,
+    TracerProvider,
+};
+use opentelemetry::{Context, KeyValue};
 use opentelemetry_otlp::{SpanExporter, WithExportConfig};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::{Span, Subscriber};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
@@ -58,6 +59,7 @@ impl Telemetry {
             .with_resource(resource)
             .with_batch_exporter(exporter)
             .build();
+        opentelemetry::global::set_tracer_provider(provider.clone());
         Ok(Telemetry { provider })
     }
 
@@ -81,17 +83,53 @@ impl Drop for Telemetry {
     }
 }
 
-/// Makes a span part of the caller's trace, as its `traceparent` (W3C Trace Context) says. One that
-/// is not well formed, or no exporter, changes nothing.
-pub fn continue_trace(span: &Span, traceparent: &str) {
-    let carrier = HashMap::from([("traceparent".to_owned(), traceparent.to_owned())]);
-    let _no_exporter = span.set_parent(TraceContextPropagator::new().extract(&carrier));
+/// Makes a span part of a trace that began elsewhere; without an exporter that changes nothing.
+pub fn continue_trace(span: &Span, parent: &TraceContext) {
+    let _no_exporter = span.set_parent(remote(parent));
+}
+
+/// The trace that a span is part of, and the span as the cause of what comes next; nothing where no spans
+/// are recorded.
+pub fn trace_of(span: &Span) -> Option<TraceContext> {
+    let context = span.context();
+    let span = context.span();
+    let known = span.span_context();
+    TraceContext::new(known.trace_id().to_bytes(), known.span_id().to_bytes())
+}
+
+/// Adds a span that is over to a trace: what was measured elsewhere, or began before anybody knew that it
+/// would be worth telling. Without an exporter nothing happens.
+pub fn record_span(
+    parent: &TraceContext,
+    name: &'static str,
+    from: Timestamp,
+    to: Timestamp,
+    attributes: Vec<(&'static str, String)>,
+) {
+    let tracer = opentelemetry::global::tracer("hostler");
+    let attributes = attributes.into_iter().map(|(key, value)| KeyValue::new(key, value));
+    let mut span = tracer
+        .span_builder(name)
+        .with_start_time(system_time(from))
+        .with_attributes(attributes)
+        .start_with_context(&tracer, &remote(parent));
+    span.end_with_timestamp(system_time(to.max(from)));
+}
+
+fn remote(parent: &TraceContext) -> Context {
+    let flags = if parent.is_sampled() { TraceFlags::SAMPLED } else { TraceFlags::default() };
+    let (trace, span) = (TraceId::from_bytes(parent.trace()), SpanId::from_bytes(parent.span()));
+    let parent = SpanContext::new(trace, span, flags, true, TraceState::default());
+    Context::new().with_remote_span_context(parent)
+}
+
+fn system_time(time: Timestamp) -> SystemTime {
+    let micros = u64::try_from(time.micros()).unwrap_or(0);
+    SystemTime::UNIX_EPOCH + Duration::from_micros(micros)
 }
 
 #[cfg(test)]
 mod tests {
-    use opentelemetry::trace::TraceContextExt;
-
     use super::*;
     use std::io::Read;
     use std::net::TcpListener;
@@ -132,15 +170,17 @@ mod tests {
         .unwrap();
         let subscriber = tracing_subscriber::registry().with(telemetry.layer());
         tracing::subscriber::with_default(subscriber, || {
-            let trace_of = |traceparent: &str| {
-                let span = tracing::info_span!("request");
-                continue_trace(&span, traceparent);
-                span.context().span().span_context().trace_id().to_string()
-            };
-            let theirs = "4bf92f3577b34da6a3ce929d0e0e4736";
-            assert_eq!(trace_of(&format!("00-{theirs}-00f067aa0ba902b7-01")), theirs);
-            assert_ne!(trace_of("00-nonsense"), theirs);
+            let theirs: TraceContext =
+                "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".parse().unwrap();
+            let span = tracing::info_span!("request");
+            continue_trace(&span, &theirs);
+            let ours = trace_of(&span).unwrap();
+            assert_eq!(ours.trace_id(), theirs.trace_id());
+            assert_ne!(ours.span(), theirs.span(), "a part of its own");
+            let alone = tracing::info_span!("request");
+            assert_ne!(trace_of(&alone).unwrap().trace_id(), theirs.trace_id());
         });
+        assert_eq!(trace_of(&tracing::info_span!("request")), None, "nobody records");
         tokio::task::spawn_blocking(move || drop(telemetry)).await.unwrap();
     }
 }

@@ -112,6 +112,9 @@ pub struct ShareArgs {
     /// What nodes may keep of the output of its runs, or none for no limit
     #[arg(long, value_name = "SIZE|none")]
     pub quota_logs: Option<Limit<Bytes>>,
+    /// What the keys and values of its state may take, or none for no limit
+    #[arg(long, value_name = "SIZE|none")]
+    pub quota_state: Option<Limit<Bytes>>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -134,7 +137,7 @@ pub struct ProjectRefs {
         .required(true)
         .multiple(true)
         .args(["description", "weight", "quota_cores", "quota_memory", "quota_gpus", "quota_tasks"])
-        .args(["quota_workloads", "quota_secrets", "quota_blobs", "quota_logs"])
+        .args(["quota_workloads", "quota_secrets", "quota_blobs", "quota_logs", "quota_state"])
 ))]
 pub struct ProjectEditArgs {
     #[command(flatten)]

@@ -5,24 +5,33 @@ mod agent;
 mod approval;
 mod audit;
 mod authority;
+mod backup;
 mod few;
 mod files;
 mod grammar;
+mod hook;
 mod host;
 mod image;
 mod import;
 mod install;
+mod lock;
+mod machine;
 mod module;
 mod node;
+mod node_backup;
 mod people;
 mod queue;
 mod record;
 mod role;
+mod schedule;
 mod secret;
 mod session;
 mod spec;
+mod state;
 mod system;
 mod task;
+mod timeline;
+mod watcher;
 mod workflow;
 mod workload;
 
@@ -45,9 +54,14 @@ pub use audit::{
     AuditVerifyArgs,
 };
 pub use authority::CaCommand;
+pub use backup::{
+    BackupCommand, BackupCreateArgs, BackupKeyArgs, BackupListArgs, BackupRestoreArgs,
+    BackupScheduleArgs, BackupStoreArgs, BackupVerifyArgs,
+};
 pub use few::few;
 pub use files::{BlobCommand, FileArgs, LocalInput, TaskDownloadArgs, outputs_as_kept};
 pub use grammar::Limit;
+pub use hook::{HookAddArgs, HookArgs, HookCommand, HookPlace};
 pub use host::{
     LogArgs, ServerArgs, ServerCommand, ServerMigrateArgs, ServerOptions, ServerRekeyArgs,
     ServerRunArgs, UpArgs,
@@ -62,10 +76,26 @@ pub use import::{
 pub use install::{
     AgentInstallArgs, AgentUninstallArgs, InstallOptions, ServerInstallArgs, ServerUninstallArgs,
 };
+pub use lock::{
+    LockAcquireArgs, LockArg, LockCommand, LockForceArgs, LockHoldArg, LockLeadArgs, LockListArgs,
+    LockRunArgs, LockTryArgs, LockWishArgs, OnLost,
+};
+pub use machine::{
+    ChoiceArgs, DeedArgs, MachineUserAddArgs, MachineUserArgs, MachineUserGroupsArgs,
+    MachineUserKeyArgs, MachineUserRemoveArgs, NodeDiskArgs, NodeHealthArgs, NodeLogsArgs,
+    NodePackagesCommand, NodeProcessesCommand, NodeServicesCommand, NodeUsersCommand, NodesArgs,
+    OnArgs, PackagesInstallArgs, PackagesListArgs, PackagesRemoveArgs, PackagesSearchArgs,
+    PackagesUpgradeArgs, ProcessKillArgs, ProcessesListArgs, ServiceDeedArgs, ServiceStatusArgs,
+    ServicesListArgs, UsersListArgs,
+};
 pub use module::{ModuleCommand, ModuleListArgs, ModulePushArgs, ModuleShowArgs};
 pub use node::{
     CordonArgs, DrainArgs, JoinTokenCommand, JoinTokenCreateArgs, LabelArgs, NodeCommand,
     NodeListArgs, NodeRef, NodeRefs, NodeUsageArgs,
+};
+pub use node_backup::{
+    NodeBackupArg, NodeBackupCommand, NodeBackupCreateArgs, NodeBackupFilesArgs,
+    NodeBackupListArgs, NodeBackupRefs, NodeBackupRestoreArgs, NodeBackupVerifyArgs,
 };
 pub use people::{
     InvitationCommand, InvitationRefs, InvitationScope, SessionCommand, SessionListArgs,
@@ -77,12 +107,17 @@ pub use queue::{
     ArrayWaitArgs,
 };
 pub use record::{
-    EventCommand, EventFilterArgs, EventListArgs, OperationCommand, OperationListArgs,
-    OperationWaitArgs,
+    EventCommand, EventEmitArgs, EventExportArgs, EventFilterArgs, EventListArgs, EventObject,
+    OperationCommand, OperationListArgs, OperationWaitArgs,
 };
 pub use role::{
     AuthAskArgs, AuthCommand, GroupCommand, GroupCreateArgs, GroupMembersArgs, RoleCommand,
     RoleCreateArgs, RoleEditArgs,
+};
+pub use schedule::{
+    CordonTargetArgs, DrainTargetArgs, HttpTargetArgs, ScheduleAddArgs, ScheduleCommand,
+    ScheduleHistoryArgs, ScheduleNextArgs, SchedulePauseArgs, ScheduleRef, ScheduleRefs,
+    TargetCommand, WorkflowTargetArgs, WorkloadTargetArgs,
 };
 pub use secret::{
     SecretArg, SecretCommand, SecretLinkArgs, SecretListArgs, SecretRotateArgs, SecretSetArgs,
@@ -90,11 +125,16 @@ pub use secret::{
 };
 pub use session::{ContextCommand, LoginArgs};
 pub use spec::{ContainerArgs, PlacementArgs, QueueRuleArgs, ResourceArgs, SpecArgs};
-pub use system::{CompletionArgs, DebugCommand, ExplainArgs, HelpArgs, ShellName};
+pub use state::{StateAt, StateCommand, StateEntryArgs, StateSetArgs, TimeLeft};
+pub use system::{
+    CompletionArgs, DebugCommand, DoctorArgs, ExplainArgs, HelpArgs, MetricsArgs, ShellName,
+};
 pub use task::{
     LogsArgs, RunArgs, SubmitArgs, TaskCommand, TaskKillArgs, TaskListArgs, TaskRef, TaskRefs,
     TaskRemoveArgs, TaskRetryArgs, TaskWatchArgs, WaitArgs,
 };
+pub use timeline::TimelineArgs;
+pub use watcher::{WatcherAddArgs, WatcherCommand, WatcherRef, WatcherRefs};
 pub use workflow::{
     GraphFormat, WorkflowCommand, WorkflowExecutionsArgs, WorkflowFileArgs, WorkflowFmtArgs,
     WorkflowGraphArgs, WorkflowListArgs, WorkflowLogsArgs, WorkflowPushArgs, WorkflowResumeArgs,
@@ -140,7 +180,7 @@ Examples:
   hostler doctor                          what is wrong with the setup
 
 Data goes to stdout, talk to stderr. Exit codes: 0 success, 1 failure, 2 usage, 3 not found,
-4 ended unhealthy, 5 conflict, 6 denied, 8 unreachable, 9 timed out while waiting;
+4 ended unhealthy, 5 conflict, 6 denied, 8 unreachable, 9 timed out while waiting, 12 lock lost;
 `run` passes on the task's own code, or 128 + signal."
 )]
 pub struct Cli {
@@ -249,6 +289,12 @@ pub enum Command {
     /// Workflows: files that say which tasks depend on which, carried out here or on nodes
     #[command(subcommand)]
     Workflow(WorkflowCommand),
+    /// Schedules: what servers do by the clock
+    #[command(subcommand)]
+    Schedule(ScheduleCommand),
+    /// Watchers: what nodes look at again and again, and tell of as events
+    #[command(subcommand)]
+    Watcher(WatcherCommand),
     /// Nodes: the machines
     #[command(subcommand)]
     Node(NodeCommand),
@@ -264,12 +310,22 @@ pub enum Command {
     /// Secrets: values that workloads are given when they start
     #[command(subcommand)]
     Secret(SecretCommand),
+    /// Locks: who may go on, when several want the same
+    #[command(subcommand)]
+    Lock(LockCommand),
+    /// State: small values that programs share, by key
+    #[command(subcommand)]
+    State(StateCommand),
     /// Operations: long changes that can be watched and cancelled
     #[command(subcommand)]
     Operation(OperationCommand),
     /// Events: what happened
     #[command(subcommand)]
     Event(EventCommand),
+    Timeline(TimelineArgs),
+    /// Event hooks: what is done whenever something happens
+    #[command(subcommand)]
+    Hook(HookCommand),
 
     /// Turn what other supervisors are told into workloads, and say what will not carry over
     #[command(subcommand)]
@@ -305,6 +361,9 @@ pub enum Command {
     /// The certificate authority that servers and nodes are of
     #[command(subcommand)]
     Ca(CaCommand),
+    /// Backups of the whole control plane
+    #[command(subcommand)]
+    Backup(BackupCommand),
 
     Login(LoginArgs),
     /// Give the token back and forget it
@@ -320,11 +379,8 @@ pub enum Command {
     #[command(subcommand)]
     Context(ContextCommand),
 
-    /// Check the setup, from the configuration file to the nodes
-    #[command(
-        after_help = "Examples:\n  hostler doctor\n  hostler doctor -o json\n\nExits with 1 when a check fails."
-    )]
-    Doctor,
+    Doctor(DoctorArgs),
+    Metrics(MetricsArgs),
     /// Look inside a server
     #[command(subcommand)]
     Debug(DebugCommand),

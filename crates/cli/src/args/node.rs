@@ -4,7 +4,11 @@ use clap::{Args, Subcommand};
 use hostler_model::{Name, NodeState, Span};
 
 use super::agent::When;
-use super::{LimitArgs, labels_of};
+use super::machine::{
+    NodeDiskArgs, NodeHealthArgs, NodeLogsArgs, NodePackagesCommand, NodeProcessesCommand,
+    NodeServicesCommand, NodeUsersCommand,
+};
+use super::{LimitArgs, NodeBackupCommand, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum NodeCommand {
@@ -50,6 +54,24 @@ pub enum NodeCommand {
     )]
     Rm(NodeRefs),
     Usage(NodeUsageArgs),
+    Health(NodeHealthArgs),
+    /// Packages of machines
+    #[command(subcommand)]
+    Packages(NodePackagesCommand),
+    /// Services of machines
+    #[command(subcommand)]
+    Services(NodeServicesCommand),
+    Logs(NodeLogsArgs),
+    /// Processes of machines
+    #[command(subcommand)]
+    Processes(NodeProcessesCommand),
+    Disk(NodeDiskArgs),
+    /// Users of machines
+    #[command(subcommand)]
+    Users(NodeUsersCommand),
+    /// Backups of paths of machines
+    #[command(subcommand)]
+    Backup(NodeBackupCommand),
     /// Print changes of nodes as they happen
     #[command(after_help = "Examples:\n  hostler node watch\n  hostler node watch -o jsonl")]
     Watch,

@@ -1,9 +1,16 @@
 //! Operations, events.
 
-use clap::{Args, Subcommand};
-use hostler_model::{EventKind, ObjectKind, OperationState, Span};
+use std::path::PathBuf;
+use std::str::FromStr;
 
-use super::{LimitArgs, labels_of};
+use clap::{Args, Subcommand};
+use hostler_model::suggest::nearest;
+use hostler_model::{
+    CustomName, EventKind, EventName, ObjectKind, OperationState, ParseCustomNameError,
+    ParseEventNameError, Span,
+};
+
+use super::{LimitArgs, When, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum OperationCommand {
@@ -63,34 +70,141 @@ pub enum EventCommand {
     /// List events, newest first
     #[command(
         visible_alias = "list",
-        after_help = "Examples:\n  hostler event ls\n  hostler event ls --kind task.failed -p lab\n  hostler event ls --object node --limit 20"
+        after_help = "Examples:\n  hostler event ls\n  hostler event ls --kind task.failed -p lab\n  hostler event ls --kind custom.deploy --since 1d\n  hostler event ls --object workload/web --since 2026-01-31T12:00:00Z --until 1h\n  hostler event ls --cause execution/0192f3c4-0000-7000-8000-000000000000\n  hostler event ls --filter 'payload.exitCode > 1 and object.name startsWith \"web\"'"
     )]
     Ls(EventListArgs),
     /// Print events as they happen
     #[command(
-        after_help = "Examples:\n  hostler event watch\n  hostler event watch --object task -o jsonl"
+        after_help = "Examples:\n  hostler event watch\n  hostler event watch --object task -o jsonl\n  hostler event watch --kind custom.deploy"
     )]
+    #[command(visible_alias = "tail")]
     Watch(EventFilterArgs),
+    /// Print events as JSON lines, oldest first and without a gap
+    #[command(
+        after_help = "Examples:\n  hostler event export > events.jsonl\n  hostler event export --since 1d -p lab\n  hostler event export --after 41772 >> events.jsonl\n\nEach line has a `sequence`; `--after` the last one goes on where an export ended. What is printed is every\nevent from there on that one may see and the filters take, up to `--until` or now. When some of what was\nasked for is not kept any more, nothing is printed, and the message says from where there is everything."
+    )]
+    Export(EventExportArgs),
+    /// Tell of an event of one's own
+    #[command(
+        after_help = "Examples:\n  hostler event emit deploy --message '3.2 is out'\n  hostler event emit custom.deploy.started --payload '{\"version\":\"3.2\"}'\n  make report | hostler event emit report --payload-file -\n\nIts kind is custom.NAME: `event ls`, `event watch` and the filters and hooks take it like any other. What runs\nwith an identity may tell of events as well."
+    )]
+    Emit(EventEmitArgs),
 }
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct EventFilterArgs {
-    /// Only events of this kind
-    #[arg(long, value_name = "KIND", value_parser = labels_of!(EventKind), hide_possible_values = true)]
-    pub kind: Option<EventKind>,
-    /// Only events about this kind of object
-    #[arg(long, value_name = "OBJECT", value_parser = labels_of!(ObjectKind))]
-    pub object: Option<ObjectKind>,
+    /// Only events of this kind, such as task.failed or custom.deploy
+    #[arg(long, value_name = "KIND", value_parser = event_name)]
+    pub kind: Option<EventName>,
+    /// Only events about this kind of object, or about one of them by its name or id: `node`, `workload/web`
+    #[arg(long, value_name = "KIND[/NAME]")]
+    pub object: Option<EventObject>,
     /// Only events about the object with this id
     #[arg(long, value_name = "ID", requires = "object")]
     pub id: Option<String>,
+    /// Only what was caused by this: the id of a request, execution/ID, task/ID, hook/ID/NUMBER; or hook/ID/ for all of it
+    #[arg(long, value_name = "CAUSE")]
+    pub cause: Option<String>,
+    /// Only events of which this holds; `hostler hook add --help` shows what can be said
+    #[arg(long, value_name = "EXPRESSION")]
+    pub filter: Option<String>,
+}
+
+/// A kind of object, or one object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventObject {
+    pub kind: ObjectKind,
+    /// Its name or id.
+    pub name: Option<String>,
+}
+
+impl FromStr for EventObject {
+    type Err = String;
+    fn from_str(text: &str) -> Result<EventObject, String> {
+        let (kind, name) = match text.split_once('/') {
+            Some((_, "")) => return Err("a name or an id comes after the `/`".to_owned()),
+            Some((kind, name)) => (kind, Some(name.to_owned())),
+            None => (text, None),
+        };
+        let kind = kind.parse::<ObjectKind>().map_err(|_| {
+            let known = ObjectKind::ALL.iter().map(|kind| kind.label());
+            match nearest(kind, known.clone()) {
+                Some(meant) => format!("`{kind}` is no kind of object; did you mean `{meant}`?"),
+                None => {
+                    let known: Vec<&str> = known.collect();
+                    format!("`{kind}` is no kind of object; there are {}", known.join(", "))
+                }
+            }
+        })?;
+        Ok(EventObject { kind, name })
+    }
 }
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct EventListArgs {
     #[command(flatten)]
     pub filter: EventFilterArgs,
+    /// From this time on: a moment such as 2026-01-31T12:00:00Z, or how long ago, such as 10m
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<When>,
+    /// Up to this time
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<When>,
     /// At most this many; 0 for all
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub limit: usize,
+}
+
+#[derive(Args, Clone, Debug, Default)]
+pub struct EventExportArgs {
+    #[command(flatten)]
+    pub filter: EventFilterArgs,
+    /// From this time on: a moment such as 2026-01-31T12:00:00Z, or how long ago, such as 10m; from the oldest that is kept when absent
+    #[arg(long, value_name = "WHEN")]
+    pub since: Option<When>,
+    /// Up to this time
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<When>,
+    /// Only events after this number
+    #[arg(long, value_name = "NUMBER", conflicts_with = "since")]
+    pub after: Option<u64>,
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct EventEmitArgs {
+    /// What it is called: words of letters, digits, `_` and `-` with dots between them; `custom.` before it may be left out
+    #[arg(value_name = "NAME", value_parser = custom_name)]
+    pub name: CustomName,
+    /// One sentence for people, up to 1000 characters
+    #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub message: String,
+    /// Anything for programs, as JSON, up to 16 KiB
+    #[arg(long, value_name = "JSON", conflicts_with = "payload_file")]
+    pub payload: Option<String>,
+    /// The same from a file; `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    pub payload_file: Option<PathBuf>,
+}
+
+fn event_name(text: &str) -> Result<EventName, String> {
+    text.parse().map_err(|error| match error {
+        ParseEventNameError::Custom(error) => error.to_string(),
+        ParseEventNameError::Ours(_) => {
+            match nearest(text, EventKind::ALL.iter().map(|kind| kind.label())) {
+                Some(meant) => format!("there is no such kind of event; did you mean `{meant}`?"),
+                None => {
+                    let words =
+                        "there is no such kind of event; those of one's own begin with `custom.`";
+                    words.to_owned()
+                }
+            }
+        }
+    })
+}
+
+fn custom_name(text: &str) -> Result<CustomName, ParseCustomNameError> {
+    match text.parse::<EventName>() {
+        Ok(EventName::Custom(name)) => Ok(name),
+        _ => text.parse(),
+    }
 }

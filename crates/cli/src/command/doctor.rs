@@ -1,94 +1,163 @@
-//! `hostler doctor`: from the configuration file to the nodes, what works and what does not.
+//! `hostler doctor`: from this machine to the server and the nodes, what works and what does not.
 //!
 //! Checks run in the order in which they depend on each other; what cannot be checked because
-//! something before it failed is skipped, so that the first failure is the one to look at.
+//! something before it failed is skipped, so that the first failure is the one to look at. First comes what
+//! the binary found of a server's files on this machine, then the way to the server, then what the server
+//! finds of itself (`engine::doctor`), for those who may ask that.
+//!
+//! The worst finding decides how it ends. `--fix` does what can be done without risk, after asking.
 
 use std::time::Duration;
 
 use hostler_api::authority::AuthorityShow;
+use hostler_api::backup::BackupScheduleRun;
 use hostler_api::node::{NodeList, NodeListQuery, NodeView};
+use hostler_api::record::AuditAnchorCreate;
 use hostler_api::session::Whoami;
-use hostler_api::system::{Livez, Readyz};
+use hostler_api::system::{Diagnose, Livez, Readyz};
 use hostler_base::chain;
 use hostler_client::{Client, Error, probe};
-use hostler_model::{AuthorityPhase, Code, NodeState, Timestamp};
-use serde::Serialize;
+use hostler_model::{AuthorityPhase, Code, Finding, Fix, NodeState, Severity, Timestamp};
 
 use super::{Cx, DONE, NONE, PAGE};
+use crate::args::DoctorArgs;
 use crate::config;
 use crate::exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::{self, Cell, Column, Show, column, span};
+use crate::output::{self, Cell, Column, Show, column, span, wide};
 use crate::target::Target;
 
 /// An authority that ends within so many days is told of.
 const AUTHORITY_DAYS: u64 = 60;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Verdict {
-    Ok,
-    Warning,
-    Failed,
-}
-
-#[derive(Debug, Serialize)]
-struct Check {
-    name: &'static str,
-    verdict: Verdict,
-    detail: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    hint: String,
-}
-
-impl Show for Check {
-    const KIND: &'static str = "check";
-    const COLUMNS: &'static [Column] = &[column("CHECK"), column("RESULT"), column("DETAIL")];
+impl Show for Finding {
+    const KIND: &'static str = "finding";
+    const COLUMNS: &'static [Column] = &[
+        column("CHECK"),
+        column("RESULT"),
+        column("WHAT"),
+        wide("WHY"),
+        wide("EVIDENCE"),
+        column("NEXT"),
+    ];
     fn id(&self) -> String {
-        self.name.to_owned()
+        self.check.clone()
     }
     fn name(&self) -> String {
-        self.name.to_owned()
+        self.check.clone()
     }
     fn cells(&self, _: Timestamp, _: bool) -> Vec<Cell> {
-        let verdict = match self.verdict {
-            Verdict::Ok => Cell::new("ok").good(),
-            Verdict::Warning => Cell::new("warning").warning(),
-            Verdict::Failed => Cell::new("FAILED").bad(),
+        let severity = match self.severity {
+            Severity::Ok => Cell::new("ok").good(),
+            Severity::Notice => Cell::new("notice"),
+            Severity::Warning => Cell::new("warning").warning(),
+            Severity::Critical => Cell::new("CRITICAL").bad(),
         };
-        let detail = match self.hint.as_str() {
-            "" => self.detail.clone(),
-            hint => format!("{}; {hint}", self.detail),
-        };
-        vec![Cell::new(self.name), verdict, Cell::new(detail)]
+        let absent = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        vec![
+            Cell::new(&self.check),
+            severity,
+            Cell::new(&self.what),
+            absent(&self.why).into(),
+            absent(&self.evidence.join("; ")).into(),
+            absent(&self.next).into(),
+        ]
     }
 }
 
-fn ok(name: &'static str, detail: impl Into<String>) -> Check {
-    Check { name, verdict: Verdict::Ok, detail: detail.into(), hint: String::new() }
+fn ok(check: &str, what: impl Into<String>) -> Finding {
+    Finding::ok(check, what)
 }
 
-fn warning(name: &'static str, detail: impl Into<String>, hint: &str) -> Check {
-    Check { name, verdict: Verdict::Warning, detail: detail.into(), hint: hint.to_owned() }
+fn warning(check: &str, what: impl Into<String>, next: &str) -> Finding {
+    Finding::new(check, Severity::Warning, what).next(next)
 }
 
-fn failed(name: &'static str, detail: impl Into<String>, hint: &str) -> Check {
-    Check { name, verdict: Verdict::Failed, detail: detail.into(), hint: hint.to_owned() }
+fn failed(check: &str, what: impl Into<String>, next: &str) -> Finding {
+    Finding::new(check, Severity::Critical, what).next(next)
 }
 
-fn refused(name: &'static str, error: &Error) -> Check {
-    failed(name, chain(error).to_string(), error.hint())
+fn refused(check: &str, error: &Error) -> Finding {
+    failed(check, chain(error).to_string(), error.hint())
 }
 
-pub async fn doctor(cx: &Cx) -> Outcome {
-    let mut checks = Vec::new();
-    examine(cx, &mut checks).await;
-    output::list(&cx.ui, cx.now(), &checks)?;
-    let is_well = checks.iter().all(|check| check.verdict != Verdict::Failed);
-    Ok(if is_well { DONE } else { exit::Code::Failure.number() })
+/// How it ends, by the worst there is.
+fn exit_of(findings: &[Finding]) -> u8 {
+    match findings.iter().map(|finding| finding.severity).max() {
+        Some(Severity::Critical) => exit::Code::Failure.number(),
+        Some(Severity::Warning) => exit::Code::Unhealthy.number(),
+        Some(Severity::Notice | Severity::Ok) | None => DONE,
+    }
 }
 
-async fn examine(cx: &Cx, checks: &mut Vec<Check>) {
+pub async fn doctor(cx: &Cx, args: DoctorArgs) -> Outcome {
+    let mut findings = cx.findings.clone();
+    examine(cx, &mut findings).await;
+    output::list(&cx.ui, cx.now(), &findings)?;
+    if cx.is_for_people() {
+        explain(cx, &findings);
+    }
+    let fixes: Vec<&Finding> = findings.iter().filter(|finding| finding.fix.is_some()).collect();
+    match (args.fix, fixes.is_empty()) {
+        (_, true) => {}
+        (false, false) => cx.ui.say("`hostler doctor --fix` does what can be done without risk"),
+        (true, false) => {
+            for finding in fixes {
+                mend(cx, finding).await?;
+            }
+        }
+    }
+    Ok(exit_of(&findings))
+}
+
+/// Why what was found matters, and how it was seen: for what is not well.
+fn explain(cx: &Cx, findings: &[Finding]) {
+    for finding in findings.iter().filter(|finding| finding.severity > Severity::Notice) {
+        let mut text = format!("{}: {}", finding.check, finding.what);
+        if !finding.why.is_empty() {
+            text.push_str(&format!("; {}", finding.why));
+        }
+        for line in &finding.evidence {
+            text.push_str(&format!("\n  - {line}"));
+        }
+        cx.ui.say(&text);
+    }
+}
+
+/// Does one thing about a finding, after asking.
+async fn mend(cx: &Cx, finding: &Finding) -> Result<(), Failure> {
+    let Some(fix) = finding.fix else { return Ok(()) };
+    let question = match fix {
+        Fix::BackupNow => "Make a backup now?",
+        Fix::AuditAnchor => "Sign the audit chain as it is?",
+        Fix::TightenKey => "Let nobody else read the file of the master key?",
+    };
+    cx.ui.confirm(question)?;
+    match fix {
+        Fix::BackupNow => {
+            cx.link()?.client.call::<BackupScheduleRun>(&NONE, &NONE, &NONE).await?;
+            cx.ui.say("a backup is made now");
+        }
+        Fix::AuditAnchor => {
+            cx.link()?.client.call::<AuditAnchorCreate>(&NONE, &NONE, &NONE).await?;
+            cx.ui.say("the audit chain is signed");
+        }
+        Fix::TightenKey => {
+            use std::os::unix::fs::PermissionsExt as _;
+            for path in &finding.evidence {
+                let mode = std::fs::Permissions::from_mode(0o600);
+                std::fs::set_permissions(path, mode).map_err(|e| {
+                    let detail = format!("{path} cannot be changed: {e}");
+                    Failure::told(exit::Code::Failure, detail, "do it as the owner of the file")
+                })?;
+                cx.ui.say(&format!("only its owner can read {path}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn examine(cx: &Cx, checks: &mut Vec<Finding>) {
     match config::load(&cx.environment) {
         Ok(config) => checks.push(ok(
             "configuration",
@@ -139,12 +208,18 @@ async fn examine(cx: &Cx, checks: &mut Vec<Check>) {
         Ok(me) => checks.push(ok("login", format!("{} ({})", me.name, me.kind))),
         Err(error) => return checks.push(refused("login", &error)),
     }
-    checks.extend(authority(&client, cx.now()).await);
-    checks.push(nodes(&client).await);
+    match client.call::<Diagnose>(&NONE, &NONE, &NONE).await {
+        Ok(diagnosis) => checks.extend(diagnosis.findings),
+        Err(error) if error.is(Code::Forbidden) || error.is(Code::NotFound) => {
+            checks.extend(authority(&client, cx.now()).await);
+            checks.push(nodes(&client).await);
+        }
+        Err(error) => checks.push(refused("diagnosis", &error)),
+    }
 }
 
 /// Whether there is anything further to ask.
-async fn reach(cx: &Cx, client: &Client, checks: &mut Vec<Check>) -> bool {
+async fn reach(cx: &Cx, client: &Client, checks: &mut Vec<Finding>) -> bool {
     match client.call_for_answer::<Livez>(&NONE, &NONE, &NONE).await {
         Ok(answer) => {
             checks.push(ok("server", format!("{} answers", client.address())));
@@ -169,7 +244,7 @@ async fn reach(cx: &Cx, client: &Client, checks: &mut Vec<Check>) -> bool {
     }
 }
 
-fn clock(date: Option<&str>, now: Timestamp) -> Check {
+fn clock(date: Option<&str>, now: Timestamp) -> Finding {
     let Some(server) = date.and_then(|text| jiff::fmt::rfc2822::parse(text).ok()) else {
         return warning("clock", "the server did not tell its time", "");
     };
@@ -185,7 +260,7 @@ fn clock(date: Option<&str>, now: Timestamp) -> Check {
 }
 
 /// What is to be said of the authority; nothing where it is well, or not for the caller to see.
-async fn authority(client: &Client, now: Timestamp) -> Option<Check> {
+async fn authority(client: &Client, now: Timestamp) -> Option<Finding> {
     let view = client.call::<AuthorityShow>(&NONE, &NONE, &NONE).await.ok()?;
     if let Some(check) = authority_age(view.present.time_expires, now) {
         return Some(check);
@@ -199,7 +274,7 @@ async fn authority(client: &Client, now: Timestamp) -> Option<Check> {
     })
 }
 
-fn authority_age(expires: Timestamp, now: Timestamp) -> Option<Check> {
+fn authority_age(expires: Timestamp, now: Timestamp) -> Option<Finding> {
     let days = expires.since(now).as_secs() / 86_400;
     let hint = "`hostler ca rotate` replaces it while everything goes on";
     match days {
@@ -211,7 +286,7 @@ fn authority_age(expires: Timestamp, now: Timestamp) -> Option<Check> {
     }
 }
 
-async fn nodes(client: &Client) -> Check {
+async fn nodes(client: &Client) -> Finding {
     let query = NodeListQuery { limit: PAGE, ..NodeListQuery::default() };
     let listing = match client.list_all::<NodeList, NodeView>(&NONE, &query).await {
         Ok(listing) => listing,
@@ -240,23 +315,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_worst_finding_decides_how_it_ends() {
+        let of = |severity| Finding::new("x", severity, "y");
+        assert_eq!(exit_of(&[]), 0);
+        assert_eq!(exit_of(&[of(Severity::Ok), of(Severity::Notice)]), 0);
+        assert_eq!(exit_of(&[of(Severity::Warning), of(Severity::Ok)]), 4);
+        assert_eq!(exit_of(&[of(Severity::Warning), of(Severity::Critical)]), 1);
+    }
+
+    #[test]
     fn an_authority_that_ends_soon_is_told() {
         let now: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
-        let verdict =
-            |expires: &str| authority_age(expires.parse().unwrap(), now).map(|check| check.verdict);
+        let verdict = |expires: &str| {
+            authority_age(expires.parse().unwrap(), now).map(|finding| finding.severity)
+        };
         assert_eq!(verdict("2036-01-31T12:00:00Z"), None);
-        assert_eq!(verdict("2026-03-31T12:00:00Z"), Some(Verdict::Warning));
-        assert_eq!(verdict("2026-01-31T13:00:00Z"), Some(Verdict::Warning));
-        assert_eq!(verdict("2026-01-31T11:00:00Z"), Some(Verdict::Failed));
+        assert_eq!(verdict("2026-03-31T12:00:00Z"), Some(Severity::Warning));
+        assert_eq!(verdict("2026-01-31T13:00:00Z"), Some(Severity::Warning));
+        assert_eq!(verdict("2026-01-31T11:00:00Z"), Some(Severity::Critical));
     }
 
     #[test]
     fn clocks_that_are_apart_are_told() {
         let now: Timestamp = "2026-01-31T12:00:00Z".parse().unwrap();
-        let verdict = |date: &str| clock(Some(date), now).verdict;
-        assert_eq!(verdict("Sat, 31 Jan 2026 12:00:10 GMT"), Verdict::Ok);
-        assert_eq!(verdict("Sat, 31 Jan 2026 11:58:00 GMT"), Verdict::Warning);
-        assert_eq!(verdict("Sat, 31 Jan 2026 14:00:00 GMT"), Verdict::Failed);
-        assert_eq!(clock(None, now).verdict, Verdict::Warning);
+        let verdict = |date: &str| clock(Some(date), now).severity;
+        assert_eq!(verdict("Sat, 31 Jan 2026 12:00:10 GMT"), Severity::Ok);
+        assert_eq!(verdict("Sat, 31 Jan 2026 11:58:00 GMT"), Severity::Warning);
+        assert_eq!(verdict("Sat, 31 Jan 2026 14:00:00 GMT"), Severity::Critical);
+        assert_eq!(clock(None, now).severity, Severity::Warning);
     }
 }

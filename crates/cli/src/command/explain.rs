@@ -45,5 +45,8 @@ pub(crate) fn render(name: &str, explanation: &Explanation) -> String {
     for hint in &explanation.hints {
         text.text(format!("- {hint}"));
     }
+    if let Some(trace) = &explanation.trace {
+        text.section("").text(format!("trace {trace}"));
+    }
     text.render()
 }

@@ -6,16 +6,20 @@ mod array;
 mod audit;
 mod auth;
 pub(crate) mod authority;
+pub(crate) mod backup;
 mod context;
 mod doctor;
 mod explain;
 mod files;
 mod group;
+mod hook;
 mod image;
 mod import;
 mod invitation;
+mod lock;
 mod login;
 mod logs;
+mod machine;
 mod member;
 mod node;
 mod oidc;
@@ -26,20 +30,24 @@ mod queue;
 mod record;
 mod role;
 mod run;
+pub(crate) mod schedule;
 mod second_factor;
 mod secret;
 mod session;
 pub(crate) mod spec;
 mod spec_flags;
 mod spec_text;
+mod state;
 mod system;
 mod task;
 mod task_describe;
 mod telling;
+mod timeline;
 mod token;
 mod user;
 mod wait;
 mod watch;
+pub(crate) mod watcher;
 mod workflow;
 mod workload;
 
@@ -52,7 +60,7 @@ use std::time::Duration;
 use futures::TryStreamExt;
 use hostler_api::{Endpoint, Listing, Nothing};
 use hostler_client::{Client, Consent, Error};
-use hostler_model::{Code, Timestamp};
+use hostler_model::{Code, Finding, Timestamp};
 
 use crate::args::{Command, Globals, ServerCommand};
 use crate::environment::Environment;
@@ -73,6 +81,8 @@ pub struct Cx {
     pub environment: Environment,
     /// The client that was used with what a context has pinned, and the context's name.
     pub used: OnceLock<(Client, String)>,
+    /// What the binary found of a server on this machine, for `doctor`.
+    pub findings: Vec<Finding>,
 }
 
 /// A server and the project to work in.
@@ -166,13 +176,18 @@ pub async fn perform(cx: &Cx, command: Command) -> Outcome {
         Command::Account(args) => queue::account(cx, args).await,
         Command::Workload(command) => Box::pin(workload::perform(cx, command)).await,
         Command::Workflow(command) => Box::pin(workflow::perform(cx, command)).await,
+        Command::Schedule(command) => Box::pin(schedule::perform(cx, command)).await,
+        Command::Watcher(command) => Box::pin(watcher::perform(cx, command)).await,
         Command::Node(command) => Box::pin(node::perform(cx, command)).await,
         Command::Image(command) => Box::pin(image::images(cx, command)).await,
         Command::Container(command) => image::containers(cx, command).await,
         Command::Blob(command) => files::blobs(cx, command).await,
         Command::Secret(command) => Box::pin(secret::perform(cx, command)).await,
+        Command::Lock(command) => Box::pin(lock::perform(cx, command)).await,
+        Command::State(command) => Box::pin(state::perform(cx, command)).await,
         Command::Operation(command) => operation::perform(cx, command).await,
-        Command::Event(command) => record::events(cx, command).await,
+        Command::Event(command) => Box::pin(record::events(cx, command)).await,
+        Command::Timeline(args) => Box::pin(timeline::timeline(cx, args)).await,
         Command::Import(command) => import::perform(cx, command),
         Command::Project(command) => project::perform(cx, command).await,
         Command::User(command) => user::perform(cx, command).await,
@@ -181,15 +196,18 @@ pub async fn perform(cx: &Cx, command: Command) -> Outcome {
         Command::Invitation(command) => invitation::perform(cx, command).await,
         Command::Token(command) => token::perform(cx, command).await,
         Command::Auth(command) => auth::perform(cx, command).await,
+        Command::Hook(command) => Box::pin(hook::perform(cx, command)).await,
         Command::Approval(command) => Box::pin(approval::perform(cx, command)).await,
         Command::Audit(command) => Box::pin(audit::perform(cx, command)).await,
         Command::Ca(command) => authority::perform(cx, command).await,
+        Command::Backup(command) => backup::perform(cx, command).await,
         Command::Login(args) => login::login(cx, args).await,
         Command::Logout => login::logout(cx).await,
         Command::Whoami => login::whoami(cx).await,
         Command::Session(command) => session::perform(cx, command).await,
         Command::Context(command) => context::perform(cx, command),
-        Command::Doctor => doctor::doctor(cx).await,
+        Command::Doctor(args) => doctor::doctor(cx, args).await,
+        Command::Metrics(args) => system::metrics(cx, &args).await,
         Command::Debug(command) => system::debug(cx, command).await,
         Command::Version => system::version(cx).await,
         Command::Completion(args) => system::completion(cx, args.shell),

@@ -14,7 +14,7 @@ use hostler_api::record::{EventList, EventListQuery};
 use hostler_api::workload::{NodeUsage, NodeUsageQuery};
 use hostler_model::{DiskHealthFact, Generation, Labels, NodeId, ObjectKind, label_problem};
 
-use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare, operation, spec, watch};
+use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare, machine, operation, spec, watch};
 use crate::args::{
     DrainArgs, JoinTokenCommand, JoinTokenCreateArgs, LabelArgs, NodeCommand, NodeListArgs,
 };
@@ -56,6 +56,14 @@ pub async fn perform(cx: &Cx, command: NodeCommand) -> Outcome {
             output::node_usage(&cx.ui, cx.now(), samples.items)?;
             Ok(DONE)
         }
+        NodeCommand::Health(args) => machine::health(cx, args).await,
+        NodeCommand::Packages(command) => machine::packages_command(cx, command).await,
+        NodeCommand::Services(command) => machine::services_command(cx, command).await,
+        NodeCommand::Logs(args) => machine::logs(cx, args).await,
+        NodeCommand::Processes(command) => machine::processes_command(cx, command).await,
+        NodeCommand::Disk(args) => machine::disk(cx, args).await,
+        NodeCommand::Users(command) => machine::users_command(cx, command).await,
+        NodeCommand::Backup(command) => machine::backup_command(cx, command).await,
         NodeCommand::Watch => watch::nodes(cx).await,
         NodeCommand::Token(command) => token(cx, command).await,
     }

@@ -33,6 +33,7 @@ fn quota(args: &ShareArgs, now: &Quota) -> Option<Quota> {
         secrets: args.quota_secrets.map_or(now.secrets, Limit::value),
         blobs: args.quota_blobs.map_or(now.blobs, Limit::value),
         logs: args.quota_logs.map_or(now.logs, Limit::value),
+        state: args.quota_state.map_or(now.state, Limit::value),
     };
     (quota != *now).then_some(quota)
 }

@@ -2,16 +2,39 @@
 
 use std::time::Duration;
 
-use hostler_api::system::{ReconcilerList, ServerList, Version, VersionView};
+use hostler_api::system::{
+    MetricsHistory, MetricsHistoryQuery, ReconcilerList, ServerList, Version, VersionView,
+};
 use serde::Serialize;
 
 use super::{Cx, DONE, NONE};
-use crate::args::{DebugCommand, ShellName};
+use crate::args::{DebugCommand, MetricsArgs, ShellName};
 use crate::failure::{Failure, Outcome};
 use crate::output;
 
 pub async fn servers(cx: &Cx) -> Outcome {
     cx.list::<ServerList, _>(&cx.link()?, &NONE, &NONE, None).await
+}
+
+pub async fn metrics(cx: &Cx, args: &MetricsArgs) -> Outcome {
+    let names: Vec<&str> = args.figures.iter().map(|figure| figure.label()).collect();
+    let query = MetricsHistoryQuery {
+        series: (!names.is_empty()).then(|| names.join(",")),
+        since: Some(args.since.moment(cx.now())),
+    };
+    let view = cx.link()?.client.call::<MetricsHistory>(&NONE, &query, &NONE).await?;
+    match cx.ui.format() {
+        Some(format) if !cx.is_for_people() && !cx.ui.is_quiet() => {
+            output::document(&cx.ui, format, &view)?;
+        }
+        _ => {
+            output::list(&cx.ui, cx.now(), &output::figure_rows(&view))?;
+            if view.times.is_empty() {
+                cx.ui.say("the server has just started; there is something after ten seconds");
+            }
+        }
+    }
+    Ok(DONE)
 }
 
 pub async fn debug(cx: &Cx, command: DebugCommand) -> Outcome {

@@ -76,6 +76,7 @@ fn about(text: &mut Description, task: &TaskView, seat: Option<String>, now: Tim
         .pair("Attempts", task.attempts.to_string())
         .pair("Created", format!("{} by {}", time(task.time_created), task.created_by))
         .pair("Ready", ready.map(time))
+        .pair("Trace", task.trace.clone())
         .pair("Waited", waited)
         .pair("Started", status.time_started.map(time))
         .pair("Ended", status.time_ended.map(time));

@@ -138,6 +138,7 @@ mod tests {
             summary: "no node fits".to_owned(),
             nodes: explained.collect(),
             hints: Vec::new(),
+            trace: None,
             readiness: None,
         }
     }

@@ -114,7 +114,7 @@ where
 }
 
 /// A table that grows, or lines of JSON.
-struct Screen<T> {
+pub(super) struct Screen<T> {
     table: Table,
     is_wide: bool,
     /// Whether the kind of the change has a column of its own.
@@ -124,7 +124,7 @@ struct Screen<T> {
 }
 
 impl<T: Show> Screen<T> {
-    fn new(cx: &Cx, has_kind: bool) -> Screen<T> {
+    pub(super) fn new(cx: &Cx, has_kind: bool) -> Screen<T> {
         let is_wide = cx.ui.format() == Some(&Format::Wide);
         Screen {
             table: output::table_of::<T>(is_wide),
@@ -143,7 +143,7 @@ impl<T: Show> Screen<T> {
     }
 
     /// `last` is what a deleted object was; the message itself only has its id.
-    fn show(
+    pub(super) fn show(
         &mut self,
         cx: &Cx,
         message: &WatchMessage<T>,

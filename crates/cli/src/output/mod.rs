@@ -7,27 +7,37 @@
 
 mod access_rows;
 mod approval_rows;
+mod backup_rows;
 mod blob_rows;
 mod describe;
+mod figure_rows;
+mod hook_rows;
 mod image_rows;
 mod jsonpath;
+mod lock_rows;
 mod people_rows;
 mod printable;
 mod quota_rows;
 mod resources;
 mod rows;
+mod schedule_rows;
 mod secret_rows;
+mod state_rows;
 mod table;
 mod task_rows;
 mod template;
 mod time;
+mod timeline_rows;
 mod usage;
+mod watcher_rows;
 mod workflow_rows;
 mod workload_rows;
 
 pub use describe::{Description, written_today};
+pub use figure_rows::figure_rows;
 pub use image_rows::ImageWithNodes;
 pub use jsonpath::JsonPath;
+pub use lock_rows::holder;
 pub use printable::{Tame, lines, one_line};
 pub use quota_rows::QuotaLine;
 pub use resources::{NodeResources, gpu};
@@ -35,6 +45,7 @@ pub use table::{Cell, Table};
 pub use task_rows::{ArrayTask, QueueLine};
 pub use template::Template;
 pub use time::{age, moment, span};
+pub use timeline_rows::TimelineRow;
 pub use usage::{node_usage, workload_usage};
 
 use std::str::FromStr;

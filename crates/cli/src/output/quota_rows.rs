@@ -44,6 +44,7 @@ impl QuotaLine {
             QuotaLine::new("secrets", project.secrets, quota.secrets),
             QuotaLine::new("blobs", project.blobs, quota.blobs),
             QuotaLine::new("logs", project.logs, quota.logs),
+            QuotaLine::new("state", project.state, quota.state),
         ]
     }
 }

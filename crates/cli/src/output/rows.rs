@@ -185,7 +185,7 @@ impl Show for EventView {
         vec![
             Cell::new(self.sequence),
             Cell::new(moment(self.time, now, is_wide)),
-            Cell::new(self.kind),
+            Cell::new(&self.kind),
             Cell::new(format!("{}/{}", self.object.kind, self.object.name)),
             Cell::new(&self.actor.name),
             Cell::new(&self.message),

@@ -93,7 +93,7 @@ fn pictures(samples: &[UsageSample], width: usize) -> String {
 }
 
 /// One bar for every value, the highest for the largest.
-fn sparkline(values: &[f64]) -> String {
+pub(super) fn sparkline(values: &[f64]) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = values.iter().copied().fold(0.0, f64::max);
     let bar = |value: &f64| {
@@ -112,7 +112,7 @@ fn cores(cores: f64) -> String {
     format!("{cores:.2}")
 }
 
-fn amount(bytes: f64) -> String {
+pub(super) fn amount(bytes: f64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
     let (mut bytes, mut unit) = (bytes, 0);
     while bytes >= 1023.95 && unit + 1 < UNITS.len() {

@@ -167,6 +167,38 @@ async fn an_empty_list_is_no_data() {
 }
 
 #[tokio::test]
+async fn figures_over_time_in_every_form() {
+    let view = json!({
+        "serverId": uuid::Uuid::from_u128(9),
+        "times": ["2026-01-31T11:59:30Z", "2026-01-31T11:59:40Z", "2026-01-31T11:59:50Z"],
+        "seconds": [10.0, 10.0, 10.0],
+        "series": [
+            { "name": "nodes.online", "unit": "count", "values": [3.0, 2.0, 3.0] },
+            { "name": "memory.used", "unit": "bytes", "values": [1_073_741_824.0, 536_870_912.0, 0.0] },
+            { "name": "queue.wait", "unit": "seconds", "values": [null, 0.25, null] },
+            { "name": "gpu.used", "unit": "count", "values": [null, null, null] },
+        ],
+    });
+    let router = axum::Router::new().route(
+        "/api/v1/metrics/history",
+        get(|Query(query): Query<Value>| async move {
+            assert_eq!(query["since"], "2026-01-31T11:00:00.000000Z");
+            Json(view)
+        }),
+    );
+    let world = World::new(router).await;
+    let mut text = String::new();
+    for words in [&["metrics"][..], &["metrics", "-o", "json"], &["metrics", "-q"]] {
+        let ran = world.hostler(words).await;
+        text.push_str(&format!("===== {} =====\n{}{}", words.join(" "), ran.text(), ran.err));
+    }
+    insta::assert_snapshot!(text);
+    world.hostler(&["metrics", "nodes.online", "queue.wait"]).await;
+    let asked = world.seen.lock().unwrap().last().unwrap().what.clone();
+    assert!(asked.contains("series=nodes.online%2Cqueue.wait"), "{asked}");
+}
+
+#[tokio::test]
 async fn refusals_are_told_with_their_codes() {
     let router = axum::Router::new().route(
         "/api/v1/nodes",

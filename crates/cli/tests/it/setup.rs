@@ -40,7 +40,11 @@ fn router() -> axum::Router {
         .route("/api/v1/login", post(login))
         .route("/api/v1/setup", post(login))
         .route("/api/v1/logout", post(|| async { axum::http::StatusCode::NO_CONTENT }))
-        .route("/api/v1/nodes", get(|| async { Json(json!({ "items": [] })) }))
+        .route("/api/v1/diagnosis", get(|| async { Json(json!({ "worst": "critical", "findings": [
+            { "check": "database", "severity": "ok", "what": "SQLite, 1.0MiB" },
+            { "check": "nodes", "severity": "critical", "what": "none of 2 nodes is online",
+              "why": "nothing can run", "evidence": ["web-1: away for 2h"], "next": "hostler node ls" },
+        ] })) }))
 }
 
 /// Nothing is known yet, and the time is the real one, which certificates need.
@@ -226,11 +230,11 @@ async fn the_doctor_finds_what_is_wrong_first() {
     assert_eq!(ran.code, 1, "{}", ran.err);
     let text = masked(&world, &ran.text()).replace(world.home.path().to_str().unwrap(), "HOME");
     insta::assert_snapshot!(text.replace("1s apart", "0s apart"));
-    let ran = world.hostler(&["doctor", "-o", "jsonpath={.items[*].verdict}"]).await;
-    assert_eq!(ran.text(), "ok ok ok ok ok ok ok failed\n");
+    let ran = world.hostler(&["doctor", "-o", "jsonpath={.items[*].severity}"]).await;
+    assert_eq!(ran.text(), "ok ok ok ok ok ok ok ok critical\n");
     std::fs::write(&world.environment.config_file, "nonsense").unwrap();
-    let ran = world.hostler(&["doctor", "-o", "jsonpath={.items[*].verdict}"]).await;
-    assert_eq!((ran.code, ran.text().as_str()), (1, "failed\n"));
+    let ran = world.hostler(&["doctor", "-o", "jsonpath={.items[*].severity}"]).await;
+    assert_eq!((ran.code, ran.text().as_str()), (1, "critical\n"));
 }
 
 #[tokio::test]

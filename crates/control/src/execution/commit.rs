@@ -2,7 +2,9 @@
 
 use hostler_engine::observe;
 use hostler_model::workflow::ExecutionJob;
-use hostler_model::{BlobScope, Code, Error, EventKind, ObjectKind, ObjectRef, Span, Workload};
+use hostler_model::{
+    BlobScope, Code, Error, EventKind, ObjectKind, ObjectRef, Span, Workload, execution_correlation,
+};
 use hostler_store::Tx;
 
 use super::decide::Change;
@@ -143,7 +145,9 @@ impl Control {
             let about = of(ObjectKind::Task, task.id.to_string(), task.name.as_str());
             let words = format!("submitted by the execution {}", change.scene.execution.id);
             let actor = self.system_actor();
-            events.push(self.event(EventKind::TaskCreated, project, &about, actor, words));
+            let cause = execution_correlation(change.scene.execution.id);
+            let event = self.event(EventKind::TaskCreated, project, &about, actor, words);
+            events.push(event.caused_by(cause));
         }
         for approval in &change.asked {
             let about = of(ObjectKind::Approval, approval.id.to_string(), &approval.name);

@@ -20,7 +20,7 @@ use serde_json::Value as Json;
 use super::places::{Site, delegation, sites};
 use super::scene::{Ended, Scene};
 use super::spec::{Wanted, told_at_the_end};
-use super::{execution_object, is_well};
+use super::{execution_object, execution_payload, is_well};
 use crate::Control;
 
 /// How often a step that waits for people is looked at, should nobody ring.
@@ -168,7 +168,9 @@ impl Pass<'_> {
         let execution = &self.change.scene.execution;
         let (object, actor) = (execution_object(execution), self.control.system_actor());
         let project = Some(execution.project_id);
-        self.change.events.push(self.control.event(kind, project, &object, actor, message));
+        let payload = execution_payload(execution);
+        let event = self.control.event(kind, project, &object, actor, message);
+        self.change.events.push(event.with_payload(payload));
     }
 
     fn close_jobs(&mut self) {

@@ -18,12 +18,22 @@ mod spec;
 pub(crate) use spec::secret_file;
 
 use hostler_model::workflow::{Execution, ExecutionOutcome};
-use hostler_model::{Error, ExecutionId, ObjectKind, ObjectRef};
+use hostler_model::{Error, ExecutionId, ExecutionPayload, ObjectKind, ObjectRef};
 
 use crate::Control;
 
 pub(crate) fn execution_object(execution: &Execution) -> ObjectRef {
     ObjectRef::new(ObjectKind::Execution, execution.id, &execution.workflow)
+}
+
+/// What its events say to programs.
+pub(crate) fn execution_payload(execution: &Execution) -> ExecutionPayload {
+    let outcome = execution.state.outcome().filter(|_| execution.state.is_over());
+    ExecutionPayload {
+        workflow: execution.workflow.clone(),
+        version: execution.version,
+        outcome: outcome.map(|outcome| outcome.label().to_owned()),
+    }
 }
 
 pub(crate) const fn is_well(outcome: ExecutionOutcome) -> bool {

@@ -192,6 +192,7 @@ impl Control {
             attempts: 0,
             time_ready: Some(scene.now),
             time_give_up: None,
+            trace: None,
             generation: Generation::FIRST,
             created_by: scene.execution.created_by,
             time_created: scene.now,

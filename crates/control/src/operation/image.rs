@@ -67,7 +67,7 @@ impl Control {
         (node.name.to_string(), standing)
     }
 
-    async fn present(&self, id: NodeId) -> Result<Option<Node>, Error> {
+    pub(super) async fn present(&self, id: NodeId) -> Result<Option<Node>, Error> {
         let node = self.store.read().await?.node_get(id).await?;
         Ok(node.filter(|node| node.state != NodeState::Removed))
     }
@@ -111,7 +111,7 @@ impl Control {
     }
 }
 
-fn is_passing(error: &Error) -> bool {
+pub(super) fn is_passing(error: &Error) -> bool {
     matches!(error.code, Code::NodeUnreachable | Code::Unavailable | Code::Stale)
 }
 

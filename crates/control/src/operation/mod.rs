@@ -1,20 +1,37 @@
 //! The steps of operations. Each is idempotent: it looks at the rows, does what is missing, and says
 //! whether it is done, has to wait, or cannot succeed.
 
+mod host;
 mod image;
 mod node;
+mod node_backup;
 
-use hostler_model::{Error, Operation, OperationPlan};
+use hostler_model::{Error, NewAuditEntry, NewEvent, Operation, OperationPlan};
 
 use crate::Control;
 
+pub(crate) use node_backup::Verification;
+
 /// What came of looking at a step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum StepOutcome {
     Done(String),
     /// Look again later; the text says what is waited for.
     Wait(String),
     Failed(String),
+    /// It has ended, and more is to be told of that than words.
+    Ended(Box<Ended>),
+}
+
+/// How a step ended, with what is written down together with it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ended {
+    pub is_well: bool,
+    pub message: String,
+    /// For programs.
+    pub result: Option<serde_json::Value>,
+    pub event: NewEvent,
+    pub audit: NewAuditEntry,
 }
 
 impl Control {
@@ -43,11 +60,27 @@ impl Control {
             (OperationPlan::ImageTake { name, node, source }, "take") => {
                 self.step_take(operation, name, *node, source).await
             }
+            (OperationPlan::NodeDeed { node, deed, until }, "do") => {
+                self.step_deed(operation, *node, deed, *until).await
+            }
+            (OperationPlan::NodeBackup { node, backup, until, keep }, "copy") => {
+                self.step_backup(operation, *node, *backup, *until, *keep).await
+            }
+            (OperationPlan::NodeBackupVerify { backup, .. }, "verify") => {
+                self.step_verify(operation, *backup).await
+            }
+            (OperationPlan::NodeRestore { node, backup, spec, until }, "restore") => {
+                self.step_restore(operation, (*node, *backup), spec, *until).await
+            }
             (
                 OperationPlan::NodeDrain { .. }
                 | OperationPlan::NodeRemove { .. }
                 | OperationPlan::ImageSync { .. }
-                | OperationPlan::ImageTake { .. },
+                | OperationPlan::ImageTake { .. }
+                | OperationPlan::NodeDeed { .. }
+                | OperationPlan::NodeBackup { .. }
+                | OperationPlan::NodeBackupVerify { .. }
+                | OperationPlan::NodeRestore { .. },
                 other,
             ) => Ok(StepOutcome::Failed(format!(
                 "this version of Hostler does not know the step `{other}`"
@@ -63,6 +96,17 @@ impl Control {
             }
             // What nodes do meanwhile they finish; nothing is left to put right.
             OperationPlan::ImageSync { .. } | OperationPlan::ImageTake { .. } => Ok(()),
+            OperationPlan::NodeDeed { node, .. } | OperationPlan::NodeRestore { node, .. } => {
+                self.host_forget(*node, operation.id).await;
+                Ok(())
+            }
+            OperationPlan::NodeBackup { node, backup, .. } => {
+                self.backup_cancelled(operation, *node, *backup).await
+            }
+            OperationPlan::NodeBackupVerify { .. } => {
+                self.verification_forget(operation);
+                Ok(())
+            }
         }
     }
 }

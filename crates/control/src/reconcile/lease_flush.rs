@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use hostler_base::reconcile::{Pass, Reconciler};
-use hostler_model::{Error, NodeId};
+use hostler_model::{Error, NodeId, WorkloadUsage};
 use serde::Serialize;
 
 use super::pass;
@@ -47,9 +47,13 @@ impl Control {
             .store
             .tx("node_lease_renew", |tx| {
                 Box::pin(async move {
-                    Ok::<_, Error>(
-                        tx.node_lease_renew_batch(self.server_id, self.now(), heard_ref).await?,
-                    )
+                    let now = self.now();
+                    let renewed = tx.node_lease_renew_batch(self.server_id, now, heard_ref).await?;
+                    let told = heard_ref.iter().filter(|heard| renewed.contains(&heard.node_id));
+                    let told = told.filter_map(|heard| Some((heard.node_id, heard.usage.clone()?)));
+                    let told: Vec<(NodeId, Vec<WorkloadUsage>)> = told.collect();
+                    tx.node_usage_put_batch(now, &told).await?;
+                    Ok::<_, Error>(renewed)
                 })
             })
             .await;

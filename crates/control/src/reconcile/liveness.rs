@@ -6,7 +6,8 @@ use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_engine::liveness::{self, Verdict, Watched};
 use hostler_engine::observe;
 use hostler_model::{
-    Error, EventKind, Node, NodeId, NodeState, ObjectKind, ObjectRef, Run, Timestamp,
+    Error, EventKind, Node, NodeId, NodePayload, NodeState, ObjectKind, ObjectRef, Run, RunPayload,
+    Timestamp,
 };
 use hostler_store::Tx;
 use serde::Serialize;
@@ -123,7 +124,9 @@ impl Control {
             NodeState::Online => "heard of again".to_owned(),
             _ => format!("quiet for {}s", quiet.as_secs()),
         };
-        let event = self.event(kind, None, &object, self.system_actor(), message);
+        let payload = NodePayload { state: to, labels: node.labels.clone() };
+        let event =
+            self.event(kind, None, &object, self.system_actor(), message).with_payload(payload);
         let (changed, event) = (&changed, &event);
         let is_changed = self
             .store
@@ -152,7 +155,7 @@ impl Control {
         self.runs_lose_these(&runs, why).await
     }
 
-    async fn runs_lose_these(&self, runs: &[Run], why: &str) -> Result<usize, Error> {
+    pub(crate) async fn runs_lose_these(&self, runs: &[Run], why: &str) -> Result<usize, Error> {
         if runs.is_empty() {
             return Ok(0);
         }
@@ -178,6 +181,10 @@ impl Control {
                         let project = Some(workload.project_id);
                         events.extend(change.events.into_iter().map(|(kind, message)| {
                             self.event(kind, project, &object, self.system_actor(), message)
+                                .with_payload(RunPayload {
+                                    tags: workload.spec.tags.clone(),
+                                    ..RunPayload::default()
+                                })
                         }));
                         workloads.push(workload.id);
                         let before = workload.state.kind();

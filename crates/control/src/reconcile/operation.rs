@@ -8,20 +8,31 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use futures::StreamExt;
 use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_model::{
-    Error, EventKind, Generation, Limit, ObjectKind, ObjectRef, Operation, OperationEvent,
-    OperationId, OperationOwner, OperationState, StepState,
+    Error, EventKind, Generation, Limit, NewAuditEntry, NewEvent, ObjectKind, ObjectRef, Operation,
+    OperationEvent, OperationId, OperationOwner, OperationPayload, OperationState, StepState,
 };
 use hostler_store::OperationFilter;
 use serde::Serialize;
 
 use super::pass;
 use crate::Control;
-use crate::operation::StepOutcome;
+use crate::operation::{Ended, StepOutcome};
 
 const LEASE: Duration = Duration::from_secs(15);
 const CLAIM_BATCH: u32 = 20;
+/// How many are carried on at the same time; most of that is waiting for nodes.
+const TOGETHER: usize = 32;
+
+/// How far one was carried.
+enum Carried {
+    On,
+    ToItsEnd,
+    /// Another server has it now, or it has ended.
+    NotMine,
+}
 
 /// The operation reconciler.
 pub struct OperationAdvance {
@@ -73,22 +84,27 @@ impl OperationAdvance {
                 self.mine.insert(operation.id, owner.adoption);
             }
         }
-        for (id, adoption) in self.mine.clone() {
-            let operation = control.store.read().await?.operation_get(id).await?;
-            let still_mine = operation.filter(|o| {
-                !o.state.is_settled()
-                    && o.owner
-                        .is_some_and(|w| w.server_id == control.server_id && w.adoption == adoption)
-            });
-            let Some(operation) = still_mine else {
-                self.mine.remove(&id);
-                continue;
-            };
-            report.carried += 1;
-            if control.operation_carry(operation, adoption).await? {
-                report.ended += 1;
-                self.mine.remove(&id);
+        let carrying = self.mine.clone().into_iter().map(|(id, adoption)| {
+            let control = control.clone();
+            async move { (id, control.operation_carry_mine(id, adoption).await) }
+        });
+        let carried: Vec<_> =
+            futures::stream::iter(carrying).buffer_unordered(TOGETHER).collect().await;
+        let mut failure = None;
+        for (id, carried) in carried {
+            match carried {
+                Ok(Carried::On) => report.carried += 1,
+                Ok(Carried::ToItsEnd) => {
+                    report.carried += 1;
+                    report.ended += 1;
+                    self.mine.remove(&id);
+                }
+                Ok(Carried::NotMine) => drop(self.mine.remove(&id)),
+                Err(error) => failure = Some(error),
             }
+        }
+        if let Some(error) = failure {
+            return Err(error);
         }
         let is_full = report.claimed >= CLAIM_BATCH as usize;
         Ok(Pass::done(report).again_if(is_full))
@@ -124,6 +140,24 @@ impl Control {
             }
         }
         Ok(false)
+    }
+
+    async fn operation_carry_mine(
+        &self,
+        id: OperationId,
+        adoption: Generation,
+    ) -> Result<Carried, Error> {
+        let operation = self.store.read().await?.operation_get(id).await?;
+        let still_mine = operation.filter(|o| {
+            let is_owner =
+                |w: &OperationOwner| w.server_id == self.server_id && w.adoption == adoption;
+            !o.state.is_settled() && o.owner.as_ref().is_some_and(is_owner)
+        });
+        let Some(operation) = still_mine else { return Ok(Carried::NotMine) };
+        Ok(match self.operation_carry(operation, adoption).await? {
+            true => Carried::ToItsEnd,
+            false => Carried::On,
+        })
     }
 
     /// Does as many steps as can be done now; true when the operation has ended.
@@ -201,6 +235,21 @@ impl Control {
                     self.operation_keep(&mut operation, adoption, kind).await?;
                     return Ok(false);
                 }
+                StepOutcome::Ended(ended) => {
+                    let Ended { is_well, message, result, event, audit } = *ended;
+                    step.state = if is_well { StepState::Succeeded } else { StepState::Failed };
+                    step.message.clone_from(&message);
+                    step.result = result;
+                    step.time_ended = Some(self.now());
+                    let told = (&[event][..], &[audit][..]);
+                    if !self.operation_write(&mut operation, adoption, told).await? {
+                        return Ok(false);
+                    }
+                    if !is_well {
+                        let event = OperationEvent::StepFailed;
+                        return self.operation_end(operation, adoption, event, Some(message)).await;
+                    }
+                }
                 StepOutcome::Failed(message) => {
                     step.state = StepState::Failed;
                     step.message.clone_from(&message);
@@ -242,8 +291,11 @@ impl Control {
         message: String,
     ) -> Result<bool, Error> {
         let object = ObjectRef::new(ObjectKind::Operation, operation.id, operation.plan.label());
-        let event = self.event(kind, None, &object, self.system_actor(), message);
-        self.operation_write(operation, adoption, Some(event)).await
+        let payload =
+            OperationPayload { plan: operation.plan.label().to_owned(), state: operation.state };
+        let event =
+            self.event(kind, None, &object, self.system_actor(), message).with_payload(payload);
+        self.operation_write(operation, adoption, (&[event], &[])).await
     }
 
     /// Renews the lease, with an event only when there is something new to say.
@@ -257,14 +309,14 @@ impl Control {
         let event = news.map(|message| {
             self.event(EventKind::OperationProgressed, None, &object, self.system_actor(), message)
         });
-        self.operation_write(operation, adoption, event).await
+        self.operation_write(operation, adoption, (event.as_slice(), &[])).await
     }
 
     async fn operation_write(
         &self,
         operation: &mut Operation,
         adoption: Generation,
-        event: Option<hostler_model::NewEvent>,
+        told: (&[NewEvent], &[NewAuditEntry]),
     ) -> Result<bool, Error> {
         let now = self.now();
         operation.time_modified = now;
@@ -273,7 +325,7 @@ impl Control {
             adoption,
             time_lease: now.plus(LEASE),
         });
-        let (saved, events) = (&*operation, event.as_slice());
+        let (saved, (events, audits)) = (&*operation, told);
         let is_mine = self
             .store
             .tx("operation_save", |tx| {
@@ -281,8 +333,8 @@ impl Control {
                     if !tx.operation_save(saved, adoption).await?.is_updated() {
                         return Ok(false);
                     }
-                    if !events.is_empty() {
-                        tx.journal_append(events, &[]).await?;
+                    if !events.is_empty() || !audits.is_empty() {
+                        tx.journal_append(events, audits).await?;
                     }
                     Ok::<_, Error>(true)
                 })

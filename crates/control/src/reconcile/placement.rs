@@ -11,12 +11,14 @@
 //! A pass says when the next task may begin, or has waited too long, so that no delay is longer than asked.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::Duration;
 
+use hostler_base::log::record_span;
 use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_engine::place::{self, Decision, Preemption};
 use hostler_model::{
-    Desired, Error, EventKind, Generation, NewEvent, NodeId, Placement as Record, PlacementId, Run,
-    RunId, RunState, TaskEvent, Timestamp, Workload, WorkloadId,
+    Desired, Error, EventKind, Generation, Hindrance, NewEvent, NodeId, Placement as Record,
+    PlacementId, Run, RunId, RunState, TaskEvent, Timestamp, TraceContext, Workload, WorkloadId,
 };
 use hostler_store::Tx;
 use serde::Serialize;
@@ -87,6 +89,40 @@ struct Decided {
     preempt: Vec<Preemption>,
     names: HashMap<NodeId, String>,
     stopped: Places,
+    /// What keeps some of the others waiting.
+    hindrances: Vec<Hindrance>,
+}
+
+impl Decided {
+    /// What was placed of that which has a trace.
+    fn traced(&self) -> Vec<Traced> {
+        let traced = self.placed.iter().filter_map(|(task, decision)| {
+            let node = self.names.get(&decision.node_id).cloned().unwrap_or_default();
+            Some(Traced {
+                trace: task.trace?,
+                ready: task.time_ready.unwrap_or(task.time_created),
+                attributes: vec![
+                    ("hostler.task", task.name.to_string()),
+                    ("hostler.node", node),
+                    ("hostler.attempt", (task.attempts + 1).to_string()),
+                ],
+            })
+        });
+        traced.collect()
+    }
+}
+
+/// A wait that is over, for its trace.
+struct Traced {
+    trace: TraceContext,
+    ready: Timestamp,
+    attributes: Vec<(&'static str, String)>,
+}
+
+impl Traced {
+    fn record(self, placed: Timestamp) {
+        record_span(&self.trace, "placement", self.ready, placed, self.attributes);
+    }
 }
 
 impl Control {
@@ -104,19 +140,31 @@ impl Control {
             let report = PlacementReport { given_up, ..PlacementReport::default() };
             return Ok(Placed { report, is_full: false, stopped: Places::default(), due: None });
         }
-        let (mut report, nodes, changed, stopped) = self
+        let asks_why = self.queue_tally.is_time_to_ask(self.clock.instant());
+        let (mut report, nodes, changed, stopped, counted) = self
             .store
             .tx("placement", |tx| {
                 Box::pin(async move {
-                    let decided = self.decide(tx, now, begin).await?;
+                    let mut decided = self.decide(tx, now, begin, asks_why).await?;
                     let mut nodes = self.write_placements(tx, &decided).await?;
                     nodes.extend(self.write_preemptions(tx, &decided).await?);
                     let changed: Vec<WorkloadId> =
                         decided.placed.iter().map(|(task, _)| task.id).collect();
-                    Ok::<_, Error>((decided.report, nodes, changed, decided.stopped))
+                    let waits = decided.placed.iter().filter(|(task, _)| task.attempts == 0);
+                    let waits: Vec<Duration> = waits
+                        .map(|(task, _)| now.since(task.time_ready.unwrap_or(task.time_created)))
+                        .collect();
+                    let counted =
+                        (waits, std::mem::take(&mut decided.hindrances), decided.traced());
+                    Ok::<_, Error>((decided.report, nodes, changed, decided.stopped, counted))
                 })
             })
             .await?;
+        self.queue_tally.placed(&counted.0);
+        self.queue_tally.left(&counted.1);
+        for traced in counted.2 {
+            traced.record(now);
+        }
         for node in nodes {
             self.links.wake(node);
         }
@@ -143,6 +191,7 @@ impl Control {
         tx: &mut Tx<'_>,
         now: Timestamp,
         begin: &Places,
+        asks_why: bool,
     ) -> Result<Decided, Error> {
         let mut stage = Stage::open(tx, now, &self.config.placement).await?;
         let nodes = &stage.scene.nodes;
@@ -164,6 +213,9 @@ impl Control {
             for decision in plan.placed {
                 let Some(task) = tasks.remove(&decision.workload_id) else { continue };
                 decided.placed.push((task, decision));
+            }
+            if asks_why && decided.hindrances.is_empty() {
+                decided.hindrances = stage.hindrances(&tasks);
             }
             stage.pass_over(tasks.values());
             stage.skip_to(begin);

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use hostler_engine::place::{
     ArrayRoom, Ask, Gang, Held, Holding, NodeOffer, ProjectShare, Scene, Settings, Shape, family,
+    hindrance,
 };
 use hostler_model::{
-    ArrayId, Desired, Error, Name, NodeId, ProjectId, Reservation, Strategy, Timestamp, Workload,
-    WorkloadId, WorkloadSpec,
+    ArrayId, Desired, Error, Hindrance, Name, NodeId, ProjectId, Reservation, Strategy, Timestamp,
+    Workload, WorkloadId, WorkloadSpec,
 };
 use hostler_store::{Conn, PassedOver, QueueCursor};
 
@@ -248,6 +249,18 @@ impl Stage {
                 _ => {}
             }
         }
+    }
+
+    /// What keeps a few kinds of these tasks waiting, of those that were in the queue.
+    pub(crate) fn hindrances(&self, left: &HashMap<WorkloadId, Workload>) -> Vec<Hindrance> {
+        const KINDS: usize = 4;
+        let mut shapes: Vec<&Arc<Shape>> = Vec::new();
+        for ask in self.scene.queue.iter().filter(|ask| left.contains_key(&ask.workload_id)) {
+            if shapes.len() < KINDS && !shapes.iter().any(|known| Arc::ptr_eq(known, &ask.shape)) {
+                shapes.push(&ask.shape);
+            }
+        }
+        shapes.into_iter().map(|shape| hindrance(shape, &self.scene.nodes)).collect()
     }
 
     async fn make_gangs_whole(

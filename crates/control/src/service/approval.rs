@@ -498,6 +498,7 @@ impl Control {
     ) -> NewEvent {
         let words = format!("{words} by {}", cx.caller.name);
         self.event(kind, approval.project_id, &approval_object(approval), cx.actor(), words)
+            .with_payload(approval.payload())
     }
 
     fn approval_after(&self, after: After) {
@@ -516,6 +517,7 @@ fn merge(all: &mut Follow, more: Follow) {
     all.nodes.extend(more.nodes);
     all.is_ready |= more.is_ready;
     all.is_end |= more.is_end;
+    all.ends.extend(more.ends);
 }
 
 async fn find(read: &mut Conn, cx: &Cx, id: ApprovalId) -> Result<Approval, Error> {

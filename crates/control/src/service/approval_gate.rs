@@ -250,7 +250,9 @@ impl Control {
         let object = approval_object(approval);
         let message = format!("{} asks for {} of {}", cx.caller.name, approval.verb, approval.name);
         let project = approval.project_id;
-        let event = self.event(EventKind::ApprovalRequested, project, &object, cx.actor(), message);
+        let event = self
+            .event(EventKind::ApprovalRequested, project, &object, cx.actor(), message)
+            .with_payload(approval.payload());
         let policies: Vec<&str> = approval.needs.iter().map(|need| need.name.as_str()).collect();
         let detail = json!({
             "verb": approval.verb,

@@ -13,7 +13,7 @@ use std::time::Duration;
 use hostler_blob::{Hasher, digest_of, pack, unpack};
 use hostler_model::{
     Blob, BlobKind, BlobScope, Bytes, CHUNK_MAX, ChunkRef, Code, Diagnostic, Digest, Error, Limit,
-    ObjectKind, ObjectRef, Page, Permission, PrincipalId, Project, RunOutput,
+    NodeBackupId, ObjectKind, ObjectRef, Page, Permission, PrincipalId, Project, RunOutput,
 };
 use hostler_store::{BlobGrant, Chunk, Committed, Tx};
 use serde_json::json;
@@ -128,6 +128,14 @@ impl Control {
     }
 
     async fn chunk_keep(&self, scope: BlobScope, chunk: Chunk) -> Result<(), Error> {
+        match scope {
+            BlobScope::Backup(store) => self.backup_chunk_keep(store, chunk).await,
+            BlobScope::Shared | BlobScope::Project(_) => self.chunk_store(scope, chunk).await,
+        }
+    }
+
+    /// Keeps it in the database, as it is.
+    pub(crate) async fn chunk_store(&self, scope: BlobScope, chunk: Chunk) -> Result<(), Error> {
         self.require_room(chunk.packed.len() as u64).await?;
         let (chunk, now) = (&chunk, self.now());
         let put = self.store.tx("chunk_put", |tx| Box::pin(tx.chunk_put(scope, chunk, now)));
@@ -195,10 +203,32 @@ impl Control {
         new: NewBlob,
         created_by: Option<PrincipalId>,
     ) -> Result<Blob, Error> {
+        self.blob_enter_for(new, created_by, None).await
+    }
+
+    /// The same for a backup of a node, which needs it from now on.
+    pub(crate) async fn blob_enter_for(
+        &self,
+        new: NewBlob,
+        created_by: Option<PrincipalId>,
+        backup: Option<NodeBackupId>,
+    ) -> Result<Blob, Error> {
         let blob = &self.checked_blob(&new, created_by).await?;
-        let chunks = &new.chunks;
-        let committed =
-            self.store.tx("blob_commit", |tx| Box::pin(enter(tx, blob, chunks))).await?;
+        let (chunks, now) = (&new.chunks, self.now());
+        let uses = backup.map(|backup| (blob.scope, blob.digest, backup.to_string()));
+        let uses = uses.as_slice();
+        let committed = self
+            .store
+            .tx("blob_commit", |tx| {
+                Box::pin(async move {
+                    let before = enter(tx, blob, chunks).await?;
+                    if !uses.is_empty() {
+                        tx.blob_use(uses, now).await?;
+                    }
+                    Ok::<_, Error>(before)
+                })
+            })
+            .await?;
         Ok(committed.map_or_else(|| blob.clone(), |before| *before))
     }
 
@@ -247,7 +277,7 @@ impl Control {
         if found.is_none_or(|blob| blob.size > most) {
             return Ok(None);
         }
-        let mut reader = BlobReader::of_blob(self.store.clone(), scope, digest, 0);
+        let mut reader = BlobReader::of_blob(self.clone(), scope, digest, 0);
         let mut all = Vec::new();
         while let Some(bytes) = reader.next().await? {
             all.extend_from_slice(&bytes);
@@ -300,7 +330,7 @@ impl Control {
     }
 
     async fn read_through(&self, new: &NewBlob) -> Result<(), Error> {
-        let mut reader = BlobReader::of_chunks(self.store.clone(), new.scope, new.chunks.clone());
+        let mut reader = BlobReader::of_chunks(self.clone(), new.scope, new.chunks.clone());
         let mut hasher = Hasher::new();
         while let Some(bytes) = reader.next().await? {
             hasher.update(&bytes);
@@ -358,7 +388,7 @@ impl Control {
         let blob = self.blob_get(scope, digest).await?.blob;
         let now = self.now();
         self.store.tx("blob_touch", |tx| Box::pin(tx.blob_touch(scope, digest, now))).await?;
-        let reader = BlobReader::of_blob(self.store.clone(), scope, digest, from);
+        let reader = BlobReader::of_blob(self.clone(), scope, digest, from);
         Ok((blob, reader))
     }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use hostler_model::{
     Caller, Code, Credential, Diagnostic, Error, Generation, Name, Need, ObjectKind, ObjectRef,
-    Principal, PrincipalKind, Role, Scope, Token, TokenLimits, WebSession, WebSessionId,
+    Principal, PrincipalId, PrincipalKind, Role, Scope, Token, TokenLimits, WebSession,
+    WebSessionId,
 };
 use hostler_store::Conn;
 use hostler_trust::{SecretString, SecretToken, TokenKind, jwt, password, secret};
@@ -56,6 +57,17 @@ impl Control {
         self.touched.lock().unwrap_or_else(PoisonError::into_inner).tokens.insert(token.id, now);
         self.callers.put(hash, caller.clone(), self.clock.instant());
         Ok(caller)
+    }
+
+    /// Somebody as they are now, who came with nothing.
+    pub(crate) async fn caller_present(
+        &self,
+        id: PrincipalId,
+        credential: Credential,
+    ) -> Result<Caller, Error> {
+        let mut read = self.store.read().await?;
+        let caller = caller(&mut read, id, credential).await?;
+        self.second_factor_bound(&mut read, caller).await
     }
 
     /// Who holds this browser session.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use hostler_model::{
-    Cordon, Diagnostic, Error, EventKind, Generation, Labels, Limit, Name, Node, NodeId, NodeState,
-    ObjectKind, ObjectRef, Operation, OperationPlan, OperationState, Page, Permission, Span, Step,
-    label_problem,
+    Cordon, Diagnostic, Error, EventKind, Generation, Labels, Limit, Name, Node, NodeBackup,
+    NodeId, NodeState, ObjectKind, ObjectRef, Operation, OperationPlan, OperationState, Page,
+    Permission, Span, Step, label_problem,
 };
 use serde_json::json;
 
@@ -192,13 +192,36 @@ impl Control {
         self.node_operation(cx, &node, plan, "node.remove", &pass).await
     }
 
-    async fn node_operation(
+    pub(super) async fn node_operation(
         &self,
         cx: &Cx,
         node: &Node,
         plan: OperationPlan,
         action: &str,
         pass: &Pass,
+    ) -> Result<Operation, Error> {
+        self.node_operation_of(cx, node, plan, (action, pass), |_| None).await
+    }
+
+    /// The same for one that makes a backup, which is entered with it.
+    pub(super) async fn node_operation_with(
+        &self,
+        cx: &Cx,
+        node: &Node,
+        plan: OperationPlan,
+        (action, pass): (&str, &Pass),
+        backup: impl FnOnce(&Operation) -> NodeBackup,
+    ) -> Result<Operation, Error> {
+        self.node_operation_of(cx, node, plan, (action, pass), |made| Some(backup(made))).await
+    }
+
+    async fn node_operation_of(
+        &self,
+        cx: &Cx,
+        node: &Node,
+        plan: OperationPlan,
+        (action, pass): (&str, &Pass),
+        backup: impl FnOnce(&Operation) -> Option<NodeBackup>,
     ) -> Result<Operation, Error> {
         let now = self.now();
         let operation = Operation {
@@ -223,6 +246,7 @@ impl Control {
         let audit = self
             .audit(cx, action, &node_object, None, json!({ "operation": operation.id }))
             .with_states(None, Some(&audit_state::operation(&operation, false)));
+        let backup = &backup(&operation);
         let (operation_ref, object, event, audit) = (&operation, &object, &event, &audit);
         let replay = self
             .store
@@ -233,6 +257,9 @@ impl Control {
                     }
                     self.approval_use(tx, cx, pass).await?;
                     tx.operation_insert(operation_ref).await?;
+                    if let Some(backup) = backup {
+                        tx.node_backup_insert(backup).await?;
+                    }
                     tx.journal_append(std::slice::from_ref(event), std::slice::from_ref(audit))
                         .await?;
                     Ok::<_, Error>(None)
@@ -270,7 +297,7 @@ struct News {
 }
 
 /// Something done to a node, for policies of approvals.
-fn deed(verb: Permission, node: &Node, what: serde_json::Value) -> Deed<'_> {
+pub(super) fn deed(verb: Permission, node: &Node, what: serde_json::Value) -> Deed<'_> {
     Deed {
         verb,
         project: None,

@@ -1,4 +1,5 @@
-//! Quotas on what is declared and kept: workloads, secrets, content. (Cores, memory and GPUs are what
+//! Quotas on what is declared and kept: workloads, secrets, content. (State has its own sums, see
+//! `engine::state`. Cores, memory and GPUs are what
 //! placement looks at; what is beyond them waits. Tasks are counted in `task_submit`.)
 //!
 //! Each is looked at in the transaction that adds: transactions are serialisable, so that of two servers that
@@ -13,7 +14,11 @@ async fn quota(tx: &mut Tx<'_>, project: hostler_model::ProjectId) -> Result<Quo
     Ok(tx.project_get(project).await?.map(|project| project.quota).unwrap_or_default())
 }
 
-fn exceeded(what: &str, limit: impl std::fmt::Display, has: impl std::fmt::Display) -> Error {
+pub(crate) fn exceeded(
+    what: &str,
+    limit: impl std::fmt::Display,
+    has: impl std::fmt::Display,
+) -> Error {
     Error::new(
         Code::QuotaExceeded,
         format!("the project may have {limit} {what}, and has {has}"),

@@ -16,6 +16,7 @@ use super::second_factor::belongs_to;
 use crate::authorities::StoredAuthority;
 use crate::bootstrap::{AUTHORITY, SEAL_CHECK};
 use crate::identity::{IDENTITY_KEYS, StoredKeys};
+use crate::node_backup::BACKUP_KEY;
 use crate::{Control, Cx, Stateless};
 
 /// Keys of one transaction.
@@ -137,6 +138,12 @@ impl Control {
                         && let Some(fresh) = self.resealed(&kept, SEAL_CHECK)?
                     {
                         tx.setting_replace(SEAL_CHECK, &fresh).await?;
+                        count += 1;
+                    }
+                    if let Some(kept) = tx.setting_get(BACKUP_KEY).await?
+                        && let Some(fresh) = self.resealed(&kept, BACKUP_KEY)?
+                    {
+                        tx.setting_replace(BACKUP_KEY, &fresh).await?;
                         count += 1;
                     }
                     if let Some(kept) = tx.setting_get(AUTHORITY).await? {

@@ -164,6 +164,7 @@ impl Control {
                     follow.changed = further.changed;
                     follow.is_ready = further.is_ready;
                     follow.is_end = further.is_end;
+                    follow.ends = further.ends;
                     Ok::<_, Error>(follow)
                 })
             })

@@ -42,7 +42,8 @@ impl Control {
                 _ => format!("{summary}: {words}"),
             };
         }
-        Ok(Explanation { state, summary, nodes: Vec::new(), hints, readiness })
+        let (nodes, trace) = (Vec::new(), task.trace);
+        Ok(Explanation { state, summary, nodes, hints, readiness, trace })
     }
 
     async fn explain_waiting(
@@ -99,7 +100,8 @@ impl Control {
                 "`hostler node uncordon NODE` lets a cordoned node take work again".to_owned(),
             );
         }
-        Ok(Explanation { state, summary, nodes, hints, readiness: None })
+        let (readiness, trace) = (None, task.trace);
+        Ok(Explanation { state, summary, nodes, hints, readiness, trace })
     }
 }
 

@@ -226,7 +226,12 @@ impl Control {
         standing.ok_or_else(used_key)
     }
 
-    fn submit_audit(&self, cx: &Cx, project: &Project, made: &[Workload]) -> Option<NewAuditEntry> {
+    pub(super) fn submit_audit(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        made: &[Workload],
+    ) -> Option<NewAuditEntry> {
         let (action, detail, state) = match made {
             [one] => {
                 let detail = json!({ "command": one.spec.command });
@@ -249,7 +254,13 @@ impl Control {
         if found.is_empty() { Err(used_key()) } else { Ok(found) }
     }
 
-    fn workload(&self, cx: &Cx, project: &Project, task: NewTask, now: Timestamp) -> Workload {
+    pub(super) fn workload(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        task: NewTask,
+        now: Timestamp,
+    ) -> Workload {
         let id: WorkloadId = self.ids.fresh();
         let name = task.name.unwrap_or_else(|| made_name(&task.spec.command, id.uuid().as_u128()));
         let ready = ready_time(&task.spec, now);
@@ -264,6 +275,7 @@ impl Control {
             time_ready: Some(ready),
             time_give_up: give_up_time(&task.spec, ready),
             spec: Arc::new(task.spec),
+            trace: cx.request.trace,
             generation: Generation::FIRST,
             created_by: cx.caller.principal_id,
             time_created: now,
@@ -294,6 +306,7 @@ impl Control {
             time_ready: Some(ready),
             // One that waited for an approval begins with that.
             time_give_up: give_up_time(spec, ready.max(array.time_modified)),
+            trace: None,
             generation: Generation::FIRST,
             created_by: array.created_by,
             time_created: now,
@@ -337,7 +350,7 @@ pub(crate) fn give_up_time(spec: &WorkloadSpec, ready: Timestamp) -> Option<Time
 }
 
 /// Every mistake in a batch.
-fn look(new: &[NewTask]) -> Result<(), Error> {
+pub(super) fn look(new: &[NewTask]) -> Result<(), Error> {
     let is_batch = new.len() > 1;
     let mut problems = Vec::new();
     let mut names = HashSet::new();
@@ -422,7 +435,7 @@ pub(crate) async fn check_quota(
 }
 
 /// A task runs once, on one node.
-fn not_for_tasks(spec: &WorkloadSpec, at: &str) -> Vec<Diagnostic> {
+pub(crate) fn not_for_tasks(spec: &WorkloadSpec, at: &str) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     if spec.mode != Mode::Once {
         let text =

@@ -21,7 +21,7 @@ use super::execution::ExecutionDetail;
 use super::module::{check_bundle, check_bundle_size, wrong};
 use super::secret_use::check_secrets;
 use super::task::Names;
-use crate::execution::{execution_object, secret_file};
+use crate::execution::{execution_object, execution_payload, secret_file};
 use crate::{Control, Cx, audit_state};
 
 pub(super) const BUNDLE_MAX: usize = 4 << 20;
@@ -334,7 +334,9 @@ impl Control {
         let object = execution_object(execution);
         let words = format!("version {}", execution.version);
         let kind = EventKind::ExecutionCreated;
-        let events = [self.event(kind, Some(project.id), &object, cx.actor(), words)];
+        let events = [self
+            .event(kind, Some(project.id), &object, cx.actor(), words)
+            .with_payload(execution_payload(execution))];
         let detail = json!({ "version": execution.version, "options": execution.options });
         let audit = [self
             .audit(cx, "execution.create", &object, Some(project.id), detail)

@@ -122,7 +122,7 @@ async fn the_chain_is_anchored_after_so_many_entries_or_so_much_time() {
     let listed = world.control.audit_anchor_list(&world.cx, None, Limit::DEFAULT).await.unwrap();
     assert_eq!(listed.items.len(), 4);
     assert_eq!(listed.items[0], by_hand);
-    let query = EventQuery { kind: Some(EventKind::AuditAnchored), ..EventQuery::default() };
+    let query = EventQuery { kind: Some(EventKind::AuditAnchored.into()), ..EventQuery::default() };
     let told = world.control.event_list(&world.cx, &query, None, Limit::DEFAULT).await.unwrap();
     assert_eq!(told.items.len(), 4);
     assert_eq!(of(&world, "audit.anchor").await.len(), 1, "only what somebody asked for");

@@ -59,7 +59,7 @@ async fn lag(world: &World) -> u64 {
 }
 
 async fn events(world: &World, kind: EventKind) -> usize {
-    let query = EventQuery { kind: Some(kind), ..EventQuery::default() };
+    let query = EventQuery { kind: Some(kind.into()), ..EventQuery::default() };
     let page = world.control.event_list(&world.cx, &query, None, Limit::DEFAULT).await.unwrap();
     page.items.len()
 }

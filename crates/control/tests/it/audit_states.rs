@@ -120,7 +120,7 @@ async fn every_change_has_digests_or_a_reason_to_have_none() {
     let world = World::new(81).await;
     people(&world).await;
     content(&world).await;
-    workflows(&world).await;
+    Box::pin(workflows(&world)).await;
     nodes(&world).await;
     tasks(&world, &["one"]).await;
     tasks(&world, &["two", "three"]).await;

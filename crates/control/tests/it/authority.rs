@@ -17,6 +17,7 @@ async fn attach(control: &Control, node: NodeId, serial: &str, epoch: u64) -> At
         applied_generation: Generation::ZERO,
         facts: Some(Facts::default()),
         heartbeat_wish: None,
+        can_tell_holdings: true,
     };
     control.node_attach(node, serial, &hello).await.unwrap()
 }
@@ -151,7 +152,7 @@ async fn who_is_cut_off_is_named() {
     assert_eq!(waiting(&world).await, ["n1", "n2"], "who joins now is of the new one");
     world.control.authority_finish(&world.cx, true).await.unwrap();
     let query = hostler_control::EventQuery {
-        kind: Some(EventKind::AuthorityRotated),
+        kind: Some(EventKind::AuthorityRotated.into()),
         ..hostler_control::EventQuery::default()
     };
     let events = world.control.event_list(&world.cx, &query, None, Limit::DEFAULT).await.unwrap();

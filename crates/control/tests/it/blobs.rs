@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hostler_control::{BlobLimits, ControlConfig, NewBlob, NewTask, NodePut};
+use hostler_control::{BlobLimits, ControlConfig, NewBlob, NewTask, NodeFetch, NodePut};
 use hostler_model::{
     BlobKind, BlobScope, ChunkRef, Code, Digest, Generation, Input, KeptOutput, Output, OutputWhen,
     Report, ReportState, RunId, RunOutput, WorkloadSpec,
@@ -41,6 +41,10 @@ async fn placed(world: &World, node: &str, spec: WorkloadSpec) -> RunId {
     task.run.unwrap().id
 }
 
+fn fetch(run: Option<RunId>) -> NodeFetch {
+    run.map_or(NodeFetch::Shared, NodeFetch::Input)
+}
+
 fn with_input(blob: Digest) -> WorkloadSpec {
     let input = Input { blob, path: "x".into(), mode: None, unpack: false };
     WorkloadSpec { inputs: vec![input], ..WorkloadSpec::command(["true"]) }
@@ -56,7 +60,7 @@ async fn a_node_gets_what_its_runs_name_and_what_belongs_to_everybody() {
     let run = placed(&world, "n1", with_input(mine)).await;
     let control = &world.control;
     let code = async |node: &SimAgent, blob, run| {
-        control.node_blob(node.node_id, blob, run).await.map_err(|e| e.code).map(|_| ())
+        control.node_blob(node.node_id, blob, fetch(run)).await.map_err(|e| e.code).map(|_| ())
     };
     assert_eq!(code(&one, mine, Some(run)).await, Ok(()));
     assert_eq!(code(&one, other, Some(run)).await, Err(Code::Forbidden), "it is not named");
@@ -64,9 +68,10 @@ async fn a_node_gets_what_its_runs_name_and_what_belongs_to_everybody() {
     assert_eq!(code(&one, mine, None).await, Err(Code::NotFound), "not everybody's");
     assert_eq!(code(&two, shared, None).await, Ok(()));
     assert_eq!(code(&one, shared, Some(run)).await, Err(Code::Forbidden));
-    let chunks = control.node_chunks(one.node_id, mine, Some(run), &[mine]).await.unwrap();
+    let chunks =
+        control.node_chunks(one.node_id, mine, NodeFetch::Input(run), &[mine]).await.unwrap();
     assert_eq!(chunks[0].digest, mine);
-    let foreign = control.node_chunks(one.node_id, mine, Some(run), &[other]).await;
+    let foreign = control.node_chunks(one.node_id, mine, NodeFetch::Input(run), &[other]).await;
     assert_eq!(foreign.unwrap_err().code, Code::NotFound, "a chunk of something else");
 
     let put = NodePut::Output(run);
@@ -134,7 +139,7 @@ async fn a_run_that_is_over_gets_nothing_more() {
         origin: None,
     };
     world.control.node_report(one.node_id, &[report]).await.unwrap();
-    let refused = world.control.node_blob(one.node_id, mine, Some(run)).await;
+    let refused = world.control.node_blob(one.node_id, mine, NodeFetch::Input(run)).await;
     assert_eq!(refused.unwrap_err().code, Code::Forbidden);
 }
 

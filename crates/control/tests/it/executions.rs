@@ -53,7 +53,7 @@ impl Race {
     }
 
     async fn events(&self, kind: EventKind) -> usize {
-        let query = EventQuery { kind: Some(kind), ..Default::default() };
+        let query = EventQuery { kind: Some(kind.into()), ..Default::default() };
         let most = Limit::new(500).unwrap();
         self.servers[0].event_list(&self.world.cx, &query, None, most).await.unwrap().items.len()
     }

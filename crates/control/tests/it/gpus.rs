@@ -21,6 +21,7 @@ async fn attach(world: &World, agent: &SimAgent, epoch: u64, facts: Facts) -> At
         applied_generation: Generation::ZERO,
         facts: Some(facts),
         heartbeat_wish: None,
+        can_tell_holdings: true,
     };
     match world.control.node_attach(agent.node_id, agent.serial(), &hello).await.unwrap() {
         Attach::Attached(attached) => attached,

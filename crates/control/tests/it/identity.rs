@@ -63,7 +63,7 @@ async fn refused(world: &World, token: &str) -> String {
     error.detail
 }
 
-async fn end(world: &World, run: &Run) {
+pub(crate) async fn end(world: &World, run: &Run) {
     let exit = Exit {
         reason: ExitReason::Exited,
         code: Some(0),

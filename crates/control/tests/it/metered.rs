@@ -19,6 +19,7 @@ async fn attach(
         applied_generation: Generation::ZERO,
         facts,
         heartbeat_wish: wish,
+        can_tell_holdings: true,
     };
     world.control.node_attach(agent.node_id, agent.serial(), &hello).await.unwrap()
 }
@@ -61,7 +62,7 @@ async fn a_node_that_keeps_to_what_it_was_allowed_stays_online_and_one_that_does
         quiet += usual;
         if quiet >= session.heartbeat {
             quiet = Duration::ZERO;
-            world.control.node_heartbeat(&session, Generation::ZERO, None);
+            world.control.node_heartbeat(&session, Generation::ZERO, None, None);
         }
         world.control.node_vouch(&session, Generation::ZERO, quiet);
         assert_eq!(state().await, NodeState::Online);

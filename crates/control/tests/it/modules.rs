@@ -181,7 +181,7 @@ async fn each_push_and_removal_is_told_once() {
     let gone = world.control.module_remove(&world.cx, project, "web").await.unwrap_err();
     assert_eq!(gone.code, Code::NotFound);
     for (kind, count) in [(EventKind::ModulePushed, 3), (EventKind::ModuleRemoved, 1)] {
-        let query = EventQuery { kind: Some(kind), ..Default::default() };
+        let query = EventQuery { kind: Some(kind.into()), ..Default::default() };
         let told = world.control.event_list(&world.cx, &query, None, Limit::LARGEST).await;
         assert_eq!(told.unwrap().items.len(), count, "{kind:?}");
     }

@@ -18,6 +18,7 @@ const PASSWORD: &str = "correct horse battery staple";
 pub fn from(source: &str) -> RequestMeta {
     RequestMeta {
         request_id: "test".into(),
+        trace: None,
         source: source.into(),
         user_agent: "test".into(),
         idempotency: None,
@@ -85,7 +86,7 @@ async fn accept(
 }
 
 pub async fn events(world: &World, kind: EventKind) -> Vec<String> {
-    let query = EventQuery { kind: Some(kind), ..EventQuery::default() };
+    let query = EventQuery { kind: Some(kind.into()), ..EventQuery::default() };
     let page = world.control.event_list(&world.cx, &query, None, Limit::DEFAULT).await.unwrap();
     page.items.into_iter().map(|event| event.event.message).collect()
 }

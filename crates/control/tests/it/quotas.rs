@@ -120,6 +120,7 @@ async fn attach(world: &World, name: &str) -> Attached {
         applied_generation: Generation::ZERO,
         facts: Some(Facts { cores, memory: Bytes::mib(4096), ..Facts::default() }),
         heartbeat_wish: None,
+        can_tell_holdings: true,
     };
     match world.control.node_attach(agent.node_id, agent.serial(), &hello).await.unwrap() {
         Attach::Attached(attached) => attached,
@@ -139,7 +140,7 @@ async fn says(world: &World, node: &Attached, generation: Generation, bytes: u64
     let project = "lab".parse().unwrap();
     let outputs = vec![OutputKept { project, generation, bytes: Bytes::new(bytes) }];
     let metrics = NodeMetrics { outputs, ..NodeMetrics::default() };
-    world.control.node_heartbeat(node, Generation::ZERO, Some(metrics));
+    world.control.node_heartbeat(node, Generation::ZERO, Some(metrics), None);
     world.control.flush_leases().await.unwrap();
     world.control.divide_logs().await.unwrap();
 }

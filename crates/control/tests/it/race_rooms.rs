@@ -78,6 +78,7 @@ impl Race {
             applied_generation: Generation::ZERO,
             facts: Some(facts),
             heartbeat_wish: None,
+            can_tell_holdings: true,
         };
         let attach = world.control.node_attach(agent.node_id, agent.serial(), &hello).await;
         assert!(matches!(attach.unwrap(), Attach::Attached(_)));
@@ -376,6 +377,7 @@ async fn what_may_be_kept_of_output_is_divided_once() {
                 applied_generation: Generation::ZERO,
                 facts: Some(machine(64, 0)),
                 heartbeat_wish: None,
+                can_tell_holdings: true,
             };
             let attach = race.world.control.node_attach(agent.node_id, agent.serial(), &hello);
             let Attach::Attached(attached) = attach.await.unwrap() else { panic!("refused") };
@@ -391,7 +393,7 @@ async fn what_may_be_kept_of_output_is_divided_once() {
                 let (name, bytes) = (project.name.clone(), Bytes::new(1));
                 let kept = OutputKept { project: name, generation: share.generation, bytes };
                 let metrics = NodeMetrics { outputs: vec![kept], ..NodeMetrics::default() };
-                race.servers[0].node_heartbeat(node, Generation::ZERO, Some(metrics));
+                race.servers[0].node_heartbeat(node, Generation::ZERO, Some(metrics), None);
             }
         }
         race.servers[0].flush_leases().await.unwrap();

@@ -97,7 +97,7 @@ async fn servers_that_race_come_to_the_same() {
         assert!(acks.unwrap().iter().all(|ack| !ack.is_unknown));
     }
     let query = hostler_control::EventQuery {
-        kind: Some(hostler_model::EventKind::WorkloadStarted),
+        kind: Some(hostler_model::EventKind::WorkloadStarted.into()),
         ..Default::default()
     };
     let started = servers[0].event_list(cx, &query, None, Limit::DEFAULT).await.unwrap();

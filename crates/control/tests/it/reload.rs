@@ -51,6 +51,7 @@ async fn a_node_is_reloaded_where_it_can_be_reached() {
         applied_generation: Generation::ZERO,
         facts: Some(machine(512)),
         heartbeat_wish: None,
+        can_tell_holdings: true,
     };
     let attached = world.control.node_attach(agent.node_id, agent.serial(), &hello).await.unwrap();
     let Attach::Attached(attached) = attached else { panic!("{attached:?}") };
@@ -81,7 +82,7 @@ async fn a_node_is_reloaded_where_it_can_be_reached() {
     assert_eq!(changed.facts_changed, ["memory"]);
     let node = world.control.node_get(&world.cx, "n1").await.unwrap();
     assert_eq!(node.facts, Some(machine(1024)));
-    let query = EventQuery { kind: Some(EventKind::NodeReloaded), ..EventQuery::default() };
+    let query = EventQuery { kind: Some(EventKind::NodeReloaded.into()), ..EventQuery::default() };
     let events = world
         .control
         .event_list(&world.cx, &query, None, hostler_model::Limit::DEFAULT)

@@ -278,6 +278,7 @@ async fn attach(world: &World, agent: &SimAgent, facts: Facts) -> Attached {
         applied_generation: Generation::ZERO,
         facts: Some(facts),
         heartbeat_wish: None,
+        can_tell_holdings: true,
     };
     match world.control.node_attach(agent.node_id, agent.serial(), &hello).await.unwrap() {
         Attach::Attached(attached) => attached,

@@ -236,6 +236,7 @@ async fn an_older_session_is_fenced_and_a_removed_node_refused() {
         applied_generation: Generation::ZERO,
         facts: Some(Facts::default()),
         heartbeat_wish: None,
+        can_tell_holdings: true,
     };
     let serial = agent.serial().to_owned();
     let attach = async |epoch| {
@@ -338,6 +339,7 @@ async fn a_removed_node_cannot_come_back_with_its_old_certificate() {
         applied_generation: Generation::ZERO,
         facts: Some(Facts::default()),
         heartbeat_wish: None,
+        can_tell_holdings: true,
     };
     let back = world.control.node_attach(agent.node_id, agent.serial(), &hello).await.unwrap();
     assert!(matches!(back, Attach::Refused { may_return: false, .. }));

@@ -56,6 +56,7 @@ fn world() -> (Run, Placement, Workload) {
         seat: None,
         attempts: 1,
         time_ready: Some(t),
+        trace: None,
         time_give_up: None,
         generation: Generation::FIRST,
         created_by: PrincipalId::from_uuid(id(6)),

@@ -31,6 +31,7 @@ mod fleet;
 mod frontier;
 mod grade;
 mod hash;
+mod hindrance;
 mod hold;
 mod need;
 mod offer;
@@ -47,6 +48,7 @@ pub use ask::{
 };
 pub use devices::reserve;
 pub use explain::{Explanation, Outlook, QueueReason, explain};
+pub use hindrance::hindrance;
 pub use offer::{About, Amounts, Counts, GpuOffer, NodeOffer, NumaOffer, Observed};
 pub use pass::place;
 pub use reason::{GpuRoom, GpuTrouble, NumaAsk, NumaRoom, Reason, reasons};

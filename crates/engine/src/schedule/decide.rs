@@ -43,7 +43,7 @@ pub enum Skip {
     Overlap,
     /// Its time passed while nothing could be started, and it is not caught up with.
     Missed,
-    /// More than a hundred would wait to be caught up with.
+    /// More would wait to be caught up with than may (a hundred, where nothing else is said).
     TooMany,
 }
 
@@ -54,7 +54,6 @@ const PROMPT: Duration = Duration::from_secs(60);
 const RETRY_WITHOUT_CLOCK: Duration = Duration::from_secs(60);
 /// A clock that goes back by more than the window was wrong; the window counts within these.
 const BACK: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(86_400));
-const WAITING: u32 = 100;
 const COUNTED: u32 = 1000;
 
 impl Timetable {
@@ -110,7 +109,7 @@ impl Timetable {
         let is_own_turn = match self.catch_up {
             CatchUp::None => late <= PROMPT,
             CatchUp::One => late <= PROMPT.max(self.window),
-            CatchUp::All => late <= PROMPT && !(self.overlap == Overlap::Forbid && has_line),
+            CatchUp::All => late <= PROMPT && !(self.is_in_turn() && has_line),
         };
         let missed_until = if is_own_turn { before(latest.time) } else { latest.time };
         if self.catch_up == CatchUp::All {
@@ -124,6 +123,9 @@ impl Timetable {
     }
 
     fn start_or_skip(&self, decision: &mut Decision, time: Timestamp, is_running: bool) {
+        if self.overlap == Overlap::Queue && (is_running || decision.log.is_waiting()) {
+            return self.queue(decision, time, is_running);
+        }
         if is_running && self.overlap == Overlap::Forbid {
             let why = Skip::Overlap;
             decision.skipped.push(Skipped { why, first: time, last: time, count: 1 });
@@ -132,6 +134,26 @@ impl Timetable {
             decision.stop_running = is_running && self.overlap == Overlap::Replace;
         }
         self.note_handled(&mut decision.log, time);
+    }
+
+    /// It waits until what runs has ended, if it is the only one to wait; what has waited goes first.
+    fn queue(&self, decision: &mut Decision, time: Timestamp, is_running: bool) {
+        if !is_running {
+            self.start_waiting(decision);
+        }
+        match decision.log.waiting {
+            None => decision.log.waiting = Some(Stretch { first: time, last: time }),
+            Some(_) => {
+                let why = Skip::Overlap;
+                decision.skipped.push(Skipped { why, first: time, last: time, count: 1 });
+                self.note_handled(&mut decision.log, time);
+            }
+        }
+    }
+
+    /// Whether fires that cannot be started at once come one after the other.
+    fn is_in_turn(&self) -> bool {
+        matches!(self.overlap, Overlap::Forbid | Overlap::Queue)
     }
 
     /// Fires in `(after, until]` join what waits; the latest hundred of all stay.
@@ -144,11 +166,11 @@ impl Timetable {
         decision.log.waiting = Some(Stretch { first, last: until });
         self.give_up_waiting(decision, now);
         let Some(line) = decision.log.waiting else { return };
-        if self.count(&decision.log, before(line.first), line.last, WAITING + 1) <= WAITING {
+        if self.count(&decision.log, before(line.first), line.last, self.limit + 1) <= self.limit {
             return;
         }
         let mut kept = line.last;
-        for nth in 0..WAITING {
+        for nth in 0..self.limit {
             let until = if nth == 0 { line.last } else { before(kept) };
             kept = self.last_open(&decision.log, before(line.first), until).unwrap_or(kept);
         }

@@ -27,6 +27,8 @@
 //! something waits under `forbid`, later fires line up behind it; under `allow` and `replace` they
 //! come at their own time.
 //!
+//! Under `queue` one fire waits for what runs, however it came to wait, and starts when that has ended.
+//!
 //! **The clock goes back.** A little: fires are waited for where they left off. By more than the
 //! window (a minute at least, a day at most): the clock was wrong before, and the schedule goes on
 //! from now; fires that the wrong clock started are left out when their time comes.
@@ -39,15 +41,20 @@
 
 mod decide;
 mod log;
+mod times;
 mod timetable;
 mod together;
+mod turn;
 
 #[cfg(test)]
 mod clock_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod turn_tests;
 
 pub use decide::{Decision, Skip, Skipped};
 pub use log::FireLog;
 pub use timetable::{Fire, ScheduleError, Timetable, node_salt, workload_salt};
 pub use together::{Together, first_starts};
+pub use turn::{Start, Turn};

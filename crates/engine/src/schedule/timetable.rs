@@ -1,16 +1,20 @@
-//! The fires of a schedule, in order: from faces of a clock to moments.
+//! The fires of a schedule, in order.
 //!
-//! Cron is only asked for faces; the rules for changed clocks (see the parent's essay) are applied
-//! here. Jitter moves a start by the schedule's own share (from the salt) of the room it has: at most
-//! the jitter, and never as far as the next fire, so that starts keep the order of their fires.
+//! Jitter moves a start by a share of the room it has: at most the jitter, and never as far as the next
+//! fire, so that starts keep the order of their fires. A workload has one share on each node (from the
+//! salt), the same every time; a schedule of the control plane has another one for every time, the same
+//! on every server.
 
 use std::time::Duration;
 
+use hostler_model::schedule::{FireRemark, ScheduleSpec, When};
 use hostler_model::{
-    CatchUp, Cron, CronError, NodeId, Overlap, Schedule, Timestamp, WorkloadId, ZoneError,
+    CatchUp, CronError, Diagnostic, NodeId, Overlap, Schedule, ScheduleId, Timestamp, WorkloadId,
+    ZoneError,
 };
-use jiff::civil::DateTime;
-use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::tz::TimeZone;
+
+use super::times::Times;
 
 /// A schedule that cannot be followed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,19 +36,41 @@ pub struct Fire {
     pub start: Timestamp,
 }
 
-/// A schedule ready to be followed on one node.
+/// A schedule ready to be followed.
 #[derive(Clone, Debug)]
 pub struct Timetable {
-    cron: Cron,
-    zone: TimeZone,
+    times: Times,
+    starts: Option<Timestamp>,
+    ends: Option<Timestamp>,
     jitter: Duration,
-    share: u64,
+    share: Share,
     pub(super) overlap: Overlap,
     pub(super) catch_up: CatchUp,
     pub(super) window: Duration,
+    /// How many missed fires wait at most.
+    pub(super) limit: u32,
+}
+
+/// How much of the room for jitter is used.
+#[derive(Clone, Copy, Debug)]
+enum Share {
+    Always(u64),
+    /// Another for every time, from this salt.
+    EachTime(u64),
+}
+
+impl Share {
+    const fn at(self, time: Timestamp) -> u64 {
+        match self {
+            Share::Always(share) => share,
+            Share::EachTime(salt) => spread(salt ^ spread(time.micros().cast_unsigned())),
+        }
+    }
 }
 
 const LOCAL: &str = "local";
+/// How many missed fires of a workload wait at most.
+const WAITING: u32 = 100;
 const FIRST_LOOK_BACK: Duration = Duration::from_secs(60);
 const MICRO: Duration = Duration::from_micros(1);
 
@@ -56,15 +82,45 @@ impl Timetable {
         salt: u64,
         local: &TimeZone,
     ) -> Result<Timetable, ScheduleError> {
+        let times = Times::Cron(Box::new(schedule.cron.parse()?), schedule.zone(local)?);
         Ok(Timetable {
-            cron: schedule.cron.parse()?,
-            zone: schedule.zone(local)?,
+            times,
+            starts: None,
+            ends: None,
             jitter: schedule.jitter.duration(),
-            share: spread(salt),
+            share: Share::Always(spread(salt)),
             overlap: schedule.overlap,
             catch_up: schedule.catch_up,
             window: schedule.catch_up_window.duration(),
+            limit: WAITING,
         })
+    }
+
+    /// As every server follows it; the mistakes where it cannot be followed.
+    pub fn of(spec: &ScheduleSpec, id: ScheduleId) -> Result<Timetable, Vec<Diagnostic>> {
+        let times = match spec.when()? {
+            When::Cron(cron, zone) => Times::Cron(cron, zone),
+            When::Every(every) => {
+                Times::Every(every.duration(), spec.starts.unwrap_or(Timestamp::EPOCH))
+            }
+            When::At(at) => Times::At(at),
+        };
+        Ok(Timetable {
+            times,
+            starts: spec.starts,
+            ends: spec.ends,
+            jitter: spec.jitter.duration(),
+            share: Share::EachTime(id.uuid().as_u64_pair().1),
+            overlap: spec.overlap,
+            catch_up: spec.catch_up,
+            window: spec.catch_up_window.duration(),
+            limit: spec.catch_up_limit,
+        })
+    }
+
+    /// What is special about a fire where clocks are changed, given the one before.
+    pub fn remark(&self, time: Timestamp, before: Option<Timestamp>) -> Option<FireRemark> {
+        self.times.remark(time, before)
     }
 
     /// As a node follows it whose own time zone goes by the name `local`; seen from elsewhere.
@@ -104,19 +160,14 @@ impl Timetable {
         }
         let room = self.time_after(time).map_or(self.jitter, |next| next.since(time));
         let most = self.jitter.min(room).as_micros();
-        let delay = u64::try_from((most * u128::from(self.share)) >> 64)
+        let delay = u64::try_from((most * u128::from(self.share.at(time))) >> 64)
             .expect("a share of at most the room, which came from 64 bits");
         Fire { time, start: time.plus(Duration::from_micros(delay)) }
     }
 
     pub(super) fn time_after(&self, after: Timestamp) -> Option<Timestamp> {
-        let after = jiff::Timestamp::from_microsecond(after.micros()).ok()?;
-        let moment = if self.cron.is_interval() {
-            self.match_after(after)
-        } else {
-            self.appointment_after(after)
-        };
-        Some(Timestamp::from_micros(moment?.as_microsecond()))
+        let after = self.starts.map_or(after, |starts| after.max(before(starts)));
+        self.times.after(after).filter(|time| self.ends.is_none_or(|ends| *time <= ends))
     }
 
     /// The latest time in `(after, until]`.
@@ -139,49 +190,6 @@ impl Timetable {
             }
         }
         Some(found)
-    }
-
-    /// *At a time*: each face that matches has one moment.
-    fn appointment_after(&self, after: jiff::Timestamp) -> Option<jiff::Timestamp> {
-        let mut face = self.zone.to_datetime(after);
-        loop {
-            face = self.cron.next_after(face)?;
-            let moment = self.moment(face)?;
-            if moment > after {
-                return Some(moment);
-            }
-        }
-    }
-
-    /// The moment for which a face stands; grows with the face.
-    fn moment(&self, face: DateTime) -> Option<jiff::Timestamp> {
-        let ambiguous = self.zone.to_ambiguous_timestamp(face);
-        match ambiguous.offset() {
-            AmbiguousOffset::Gap { after, .. } => {
-                let before_the_change = after.to_timestamp(face).ok()?;
-                let change =
-                    self.zone.following(before_the_change).find(|change| change.offset() == after);
-                change.map(|change| change.timestamp())
-            }
-            AmbiguousOffset::Unambiguous { .. } | AmbiguousOffset::Fold { .. } => {
-                ambiguous.earlier().ok()
-            }
-        }
-    }
-
-    /// *Every so often*: each moment whose face matches, stretch by stretch between two changes.
-    fn match_after(&self, after: jiff::Timestamp) -> Option<jiff::Timestamp> {
-        let mut offset = self.zone.to_offset(after);
-        let mut face = self.cron.next_after(offset.to_datetime(after))?;
-        for change in self.zone.following(after) {
-            let moment = offset.to_timestamp(face).ok()?;
-            if moment < change.timestamp() {
-                return Some(moment);
-            }
-            offset = change.offset();
-            face = self.cron.next_from(offset.to_datetime(change.timestamp()))?;
-        }
-        offset.to_timestamp(face).ok()
     }
 }
 

@@ -240,7 +240,7 @@ impl AgentState {
                 let Some(held) = self.held.get_mut(placement) else { return };
                 let revision = held.assignment.revision;
                 let Some(service) = &mut held.service else { return };
-                let number = service.launch(fired.as_ref());
+                let number = service.launch(*cause, fired.as_ref());
                 let fire = fired.as_ref().map(|fired| fired.fire);
                 held.runs.push(*run);
                 let origin = Origin { number, cause: *cause, fire, revision };
@@ -465,6 +465,11 @@ impl AgentState {
             .filter(|(_, run)| run.report_generation > run.acknowledged)
             .filter_map(|(id, run)| run.report(*id))
             .collect()
+    }
+
+    /// What there is to be said of every run that is held, acknowledged or not.
+    pub fn all_reports(&self) -> Vec<Report> {
+        self.runs.iter().filter_map(|(id, run)| run.report(*id)).collect()
     }
 
     /// The fewest records that fold to this state: what the ledger is rewritten to.

@@ -14,7 +14,7 @@
 //! Ends are remembered (the last [`HISTORY`] of them) after the server knows them. While no server can
 //! be told, at most [`UNTOLD_MAX`] ends are kept for it; older ones are counted instead.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use hostler_model::{
@@ -48,6 +48,8 @@ pub struct Service {
     pub fires: Option<FireLog>,
     pub missed: u64,
     pub untold: u64,
+    /// Runs made because the one before had ended, ever, by how it had.
+    pub restarts: BTreeMap<ExitReason, u64>,
     /// Somebody on the node stopped it.
     pub is_down: bool,
     /// Somebody on the node wants a run of it now, whatever its schedule says.
@@ -68,7 +70,10 @@ pub struct Past {
 
 impl Service {
     /// Counts a run that is made, and says the how-manieth it is.
-    pub(super) fn launch(&mut self, fired: Option<&Fired>) -> u64 {
+    pub(super) fn launch(&mut self, cause: RunCause, fired: Option<&Fired>) -> u64 {
+        if let (RunCause::Restart, Some(last)) = (cause, &self.last_exit) {
+            *self.restarts.entry(last.reason).or_default() += 1;
+        }
         self.launched += 1;
         self.counted += 1;
         self.is_asked_for = false;

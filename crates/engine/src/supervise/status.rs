@@ -94,6 +94,7 @@ impl AgentState {
             failures: service.streak,
             missed: service.missed,
             untold: service.untold,
+            restarts: service.restarts.clone(),
             last_exit: service.last_exit.clone(),
             revision: held.assignment.revision,
         })

@@ -46,6 +46,7 @@ fn service(n: u128, spec: WorkloadSpec) -> Assignment {
         grace: None,
         reservation: Reservation::default(),
         seat: None,
+        trace: None,
         revision: Generation::FIRST,
     }
 }
@@ -413,6 +414,31 @@ fn schedules_fire_and_a_run_can_be_asked_for_in_between() {
     node.end(run, exit(0));
     let held = &node.state.held[&placement(1)];
     assert_eq!(node.state.status(held, &node.volatile).unwrap().missed, 1);
+}
+
+#[test]
+fn restarts_are_counted_by_what_ended_the_run_before() {
+    let mut node = Node::new();
+    let mut spec = of_mode(Mode::Forever);
+    spec.restart.delay = Span::from_millis(0);
+    node.accept(service(1, spec.clone()));
+    let killed = || Exit { reason: ExitReason::OutOfMemory, ..exit(137) };
+    for end in [exit(1), killed(), exit(0), killed(), killed()] {
+        let run = node.live(1)[0];
+        node.end(run, end);
+        node.pass(Duration::from_secs(400));
+    }
+    let counted = |node: &Node| {
+        let held = &node.state.held[&placement(1)];
+        node.state.status(held, &node.volatile).unwrap().restarts
+    };
+    let expected = BTreeMap::from([(ExitReason::Exited, 2), (ExitReason::OutOfMemory, 3)]);
+    assert_eq!(counted(&node), expected);
+    node.accept(Assignment { revision: Generation::FIRST.next(), ..service(1, spec) });
+    let run = node.stopped.last().copied().unwrap();
+    node.end(run, Exit { reason: ExitReason::Stopped, ..exit(0) });
+    node.settle();
+    assert_eq!(counted(&node), expected, "what somebody asked for is no restart");
 }
 
 #[test]

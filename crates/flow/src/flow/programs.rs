@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hostler_engine::workflow::{Action, Course};
 use hostler_lua::body::{Program, Variables};
@@ -74,14 +75,14 @@ impl Flow {
         news: News,
     ) -> Result<Vec<Action>, FlowError> {
         match news {
-            News::Began { step, at } => {
-                self.crew.began(step, at);
-                self.begun(step, at);
-            }
+            News::Began { step, at } => self.has_begun(step, at),
             News::Said { step, stream, text } => {
                 self.observer.told(&Told::Said { step: Some(step), stream, text: &text });
             }
-            News::Ended { step, result } => {
+            News::Ended { step, began, result } => {
+                if let Some(at) = began {
+                    self.has_begun(step, at);
+                }
                 if let Some(over) = self.crew.over(step) {
                     let result = self.left(step, result);
                     return self.tried(course, step, over.attempt, over.since, result).await;
@@ -89,6 +90,11 @@ impl Flow {
             }
         }
         Ok(Vec::new())
+    }
+
+    fn has_begun(&mut self, step: usize, at: Instant) {
+        self.crew.began(step, at);
+        self.begun(step, at);
     }
 
     /// The same result, once the artifacts that the step leaves are kept.

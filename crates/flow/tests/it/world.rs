@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use hostler_flow::{FlowError, Journal, Observer, Past, Report, Setup, Told, run};
-use hostler_lua::body::Performer;
+use hostler_lua::body::{Performer, Sharing};
 use hostler_lua::{Bundle, Given};
 use hostler_model::workflow::Step;
 
@@ -64,7 +64,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let setup = Setup {
             workdir: folder.path().to_owned(),
-            services: Some(folder.path().join(".services")),
+            services: Sharing::Folder(folder.path().join(".services")),
             environment: BTreeMap::from([(
                 "PATH".into(),
                 std::env::var("PATH").unwrap_or_default(),

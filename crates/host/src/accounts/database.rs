@@ -1,5 +1,7 @@
 //! The account files, read.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use crate::call::Call;
@@ -193,12 +195,36 @@ pub async fn current(host: &Host) -> Result<Account, HostError> {
 
 /// Whether the number is one of those kept for the machine's own users.
 pub async fn is_system_user(host: &Host, user: &Account) -> Result<bool, HostError> {
+    Ok(is_system_number(user.uid, uid_min(host).await?))
+}
+
+/// The first number of people.
+pub(crate) async fn uid_min(host: &Host) -> Result<u32, HostError> {
     let definitions = text(host, "/etc/login.defs").await?;
     let uid_min = definitions.lines().find_map(|line| {
         let mut words = line.split_whitespace();
         (words.next() == Some("UID_MIN")).then(|| words.next()?.parse().ok()).flatten()
     });
-    Ok(user.uid < uid_min.unwrap_or(UID_MIN) || user.uid == NOBODY)
+    Ok(uid_min.unwrap_or(UID_MIN))
+}
+
+pub(crate) fn is_system_number(uid: u32, uid_min: u32) -> bool {
+    uid < uid_min || uid == NOBODY
+}
+
+/// Names of those whose password is locked; `None` where we may not know.
+pub(crate) async fn shadows(host: &Host) -> Result<Option<HashSet<String>>, HostError> {
+    let at = host.path(SHADOW)?;
+    let bytes = match tokio::fs::read(&at).await {
+        Ok(bytes) => bytes,
+        Err(_) => return Ok(None),
+    };
+    let text = String::from_utf8_lossy(&bytes);
+    let locked = text.lines().filter_map(|line| {
+        let name = line.split(':').next()?;
+        Shadow::parse(line, name)?.is_locked().then(|| name.to_owned())
+    });
+    Ok(Some(locked.collect()))
 }
 
 /// Names of all groups a user is in, the primary one first.

@@ -10,6 +10,7 @@ mod names;
 
 mod group;
 mod login;
+mod overview;
 mod user;
 
 pub use database::{
@@ -22,6 +23,7 @@ pub use login::{
     set_password, unlock,
 };
 pub use names::validate_username;
+pub use overview::{Profile, profiles};
 pub use user::{PasswordUpdate, User};
 
 pub(crate) use database::{group_name, manner_of, user_name};

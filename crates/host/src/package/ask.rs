@@ -244,6 +244,11 @@ async fn owner(host: &Host, manager: Manager, path: &str) -> Result<Option<Strin
 }
 
 /// Packages that the lists on the machine know a newer version of.
+pub async fn upgradable(host: &Host) -> Result<Vec<String>, HostError> {
+    pending(host, Manager::detect(host)?).await
+}
+
+/// The same, of one manager.
 pub(super) async fn pending(host: &Host, manager: Manager) -> Result<Vec<String>, HostError> {
     Ok(match manager {
         Manager::Apt => {

@@ -86,6 +86,19 @@ pub fn upgrade(manager: Manager) -> Call {
     }
 }
 
+/// Those that are installed are brought up to date, and no others.
+pub fn upgrade_some(manager: Manager, names: &[String]) -> Call {
+    let call = changing(manager);
+    let call = match manager {
+        Manager::Apt => call.args(["install", "--only-upgrade"]),
+        Manager::Dnf => call.arg("upgrade"),
+        Manager::Yum | Manager::Zypper => call.arg("update"),
+        Manager::Pacman => call.args(["-S", "--noconfirm", "--needed"]),
+        Manager::Apk => call.args(["add", "--upgrade"]),
+    };
+    call.args(names)
+}
+
 pub fn clean(manager: Manager) -> Call {
     let call = changing(manager);
     match manager {
@@ -220,6 +233,18 @@ mod tests {
             ];
             assert_eq!(said.map(words), expected, "{manager}");
         }
+        let some = Manager::ALL.map(|manager| words(upgrade_some(manager, &names)));
+        assert_eq!(
+            some,
+            [
+                "apt-get APT install --only-upgrade a b",
+                "dnf -q -y upgrade a b",
+                "yum -q -y update a b",
+                "pacman -S --noconfirm --needed a b",
+                "zypper --non-interactive --quiet update a b",
+                "apk add --upgrade a b",
+            ]
+        );
         let apt = update(Manager::Apt);
         assert!(apt.env.contains(&("DEBIAN_FRONTEND".to_owned(), "noninteractive".to_owned())));
     }

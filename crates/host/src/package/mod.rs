@@ -19,7 +19,8 @@ use crate::values::one_or_many;
 use crate::{Host, HostError};
 
 pub use ask::{
-    Found, Installed, Which, dependencies, info, is_installed, list, search, version, which,
+    Found, Installed, Which, dependencies, info, is_installed, list, search, upgradable, version,
+    which,
 };
 pub use local::LocalPackage;
 
@@ -197,6 +198,23 @@ pub async fn upgrade(host: &Host) -> Result<Plan, HostError> {
     Ok(Plan::new(format!("{} upgraded", are(&pending)))
         .changes(pending.iter().map(newer))
         .run(calls::upgrade(manager)))
+}
+
+/// Brings these packages up to date; those that are not installed are left alone.
+pub async fn upgrade_some(host: &Host, names: &[String]) -> Result<Plan, HostError> {
+    let manager = Manager::detect(host)?;
+    for name in names {
+        package_name(name)?;
+    }
+    let mut pending = ask::pending(host, manager).await?;
+    pending.retain(|name| names.contains(name));
+    if pending.is_empty() {
+        return Ok(Plan::new(format!("{} up to date", are(names))));
+    }
+    let newer = |name: &String| Change::altered(format!("package {name}"), "older", "newer");
+    Ok(Plan::new(format!("{} upgraded", are(&pending)))
+        .changes(pending.iter().map(newer))
+        .run(calls::upgrade_some(manager, &pending)))
 }
 
 /// Removes what was fetched to install packages from.

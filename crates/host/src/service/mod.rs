@@ -3,6 +3,7 @@
 //! [`Service`] is whether a unit runs and whether it starts at boot; [`UnitFile`] is the file that
 //! describes one. What has no state to compare (restart, reload) counts as a change each time.
 
+mod overview;
 mod unit;
 
 use std::time::Duration;
@@ -14,6 +15,7 @@ use crate::outcome::Change;
 use crate::plan::{Plan, Primitive};
 use crate::{Host, HostError};
 
+pub use overview::{Overview, overview, require_systemd};
 pub use unit::UnitFile;
 
 const NO_SYSTEMD: &str = "this machine does not run systemd";

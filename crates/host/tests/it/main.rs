@@ -8,6 +8,7 @@ mod edits;
 mod facts;
 mod files;
 mod firewall;
+mod glance;
 mod keys;
 mod logins;
 mod packages;

@@ -37,9 +37,9 @@ use crate::value::{from_json, to_json};
 
 pub use command::carry_out;
 pub(crate) use outcome::of_return;
-pub use program::{Grip, Program, Variables};
+pub use program::{Grip, Program, Sign, Variables};
 pub(crate) use this::arguments;
-pub use thread::{Detached, Stop, services};
+pub use thread::{Detached, Sharing, Stop, services};
 
 /// What a step is given besides its definition.
 #[derive(Clone, Debug, Default)]
@@ -428,12 +428,30 @@ impl Call<'_> {
         }
     }
 
+    /// What a handler of events is called with: a parameter of its step, or a value of the execution. It is
+    /// a global too, for files that look for it there.
+    fn event(&self) -> mlua::Result<Option<Value>> {
+        let lua = &self.performer.live.lua;
+        let event = match self.input.params.get("event") {
+            Some(event) => from_json(lua, event)?,
+            None => match lua.globals().get::<Value>("values")? {
+                Value::Table(values) => values.get::<Value>("event")?,
+                _ => Value::Nil,
+            },
+        };
+        if event.is_nil() {
+            return Ok(None);
+        }
+        lua.globals().set("event", &event)?;
+        Ok(Some(event))
+    }
+
     /// `this`, `params`, `deps`.
     fn arguments(&self, output: &Json, message: &str) -> mlua::Result<MultiValue> {
-        let event =
-            self.input.params.get("event").filter(|_| self.step.name == crate::define::ON_EVENT);
-        if let Some(event) = event {
-            return Ok(MultiValue::from_vec(vec![from_json(&self.performer.live.lua, event)?]));
+        if self.step.name == crate::define::ON_EVENT
+            && let Some(event) = self.event()?
+        {
+            return Ok(MultiValue::from_vec(vec![event]));
         }
         this::arguments(
             &self.performer.live.lua,

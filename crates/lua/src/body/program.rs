@@ -17,13 +17,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hostler_model::workflow::{Step, StepEnd, StepResult};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid,
+};
 
 use super::command;
 use crate::modules::{Ended, Kept, Lines, Order, Stream};
 
 /// How much is read at a time.
 const PIECE: usize = 16 << 10;
+/// A program that is silent for as long as this is not a short one.
+const SHORT: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 /// How often one who only listens to what a program left behind looks whether somebody still wants it.
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
@@ -37,6 +41,14 @@ pub struct Program {
     /// What every program of the execution sees, and what this one sees besides.
     shared: Arc<Variables>,
     own: Variables,
+}
+
+/// What is told of a program while it runs.
+pub enum Sign<'a> {
+    /// It is not over soon. Told at most once, and not of a program that is silent and short.
+    Lasts,
+    /// It printed a line.
+    Said(Stream, &'a str),
 }
 
 /// What the thread that runs a program shares with whoever wants it.
@@ -90,12 +102,12 @@ impl Program {
         Order { program: self.words.clone(), ..Order::default() }.line()
     }
 
-    /// Runs it to its end. What it prints is said line by line, as it comes; `begin` is asked right before it starts.
+    /// Runs it to its end. What it prints is told line by line, as it comes; `begin` is asked right before it starts.
     pub fn run(
         self,
         grip: &Grip,
         begin: impl FnOnce() -> Result<(), String>,
-        mut say: impl FnMut(Stream, &str),
+        mut tell: impl FnMut(Sign<'_>),
     ) -> StepResult {
         let Program { words, workdir, shared, own } = self;
         let mut environment = Variables::clone(&shared);
@@ -119,12 +131,12 @@ impl Program {
             }
             begun
         };
-        command::told(begun.and_then(|child| carried(child, grip, &mut say)))
+        command::told(begun.and_then(|child| carried(child, grip, &mut tell)))
     }
 }
 
-fn carried(mut child: Child, grip: &Grip, say: &mut impl FnMut(Stream, &str)) -> io::Result<Ended> {
-    let heard = listen(&mut child, grip, say);
+fn carried(mut child: Child, grip: &Grip, tell: &mut impl FnMut(Sign<'_>)) -> io::Result<Ended> {
+    let heard = listen(&mut child, grip, tell);
     let status = let_go(&mut child, grip);
     let [stdout, stderr] = heard?;
     Ok(Ended {
@@ -143,11 +155,19 @@ fn let_go(child: &mut Child, grip: &Grip) -> io::Result<ExitStatus> {
     status
 }
 
+/// What is known of a program whose streams are listened to.
+enum Watch {
+    /// It is taken to be short: its streams tell when it is over.
+    Short,
+    Runs(OwnedFd),
+    Ended,
+}
+
 /// Takes what a program prints until it has ended and nobody holds its streams any more.
 fn listen(
     child: &mut Child,
     grip: &Grip,
-    say: &mut impl FnMut(Stream, &str),
+    tell: &mut impl FnMut(Sign<'_>),
 ) -> io::Result<[Kept; 2]> {
     const KINDS: [Stream; 2] = [Stream::Out, Stream::Error];
     let mut streams = [
@@ -157,39 +177,56 @@ fn listen(
     let mut kept = [Kept::default(), Kept::default()];
     let mut lines = [Lines::default(), Lines::default()];
     let pid = Pid::from_raw(child.id().cast_signed()).ok_or(io::ErrorKind::NotFound)?;
-    let mut end = Some(pidfd_open(pid, PidfdFlags::empty())?);
+    let mut watch = Watch::Short;
     let mut buffer = [0; PIECE];
-    while end.is_some() || streams.iter().any(Option::is_some) && !grip.is_unwanted() {
-        let ready = ready(&streams, end.as_ref())?;
+    while streams.iter().any(Option::is_some) {
+        let ready = ready(&streams, &watch)?;
         for i in [0, 1] {
             let Some(stream) = streams[i].as_mut().filter(|_| ready[i]) else { continue };
             let read = stream.read(&mut buffer)?;
             kept[i].add(&buffer[..read]);
-            lines[i].take(&buffer[..read], |line| say(KINDS[i], line));
+            lines[i].take(&buffer[..read], |line| tell(Sign::Said(KINDS[i], line)));
             if read == 0 {
                 streams[i] = None;
             }
         }
-        if ready[2] {
-            end = None;
+        match &watch {
+            Watch::Short if ready == [false; 3] || grip.is_unwanted() => {
+                tell(Sign::Lasts);
+                watch = Watch::Runs(pidfd_open(pid, PidfdFlags::empty())?);
+            }
+            Watch::Runs(_) if ready[2] => watch = Watch::Ended,
+            Watch::Ended if grip.is_unwanted() => break,
+            _ => {}
         }
     }
     for i in [0, 1] {
-        lines[i].take(&[], |line| say(KINDS[i], line));
+        lines[i].take(&[], |line| tell(Sign::Said(KINDS[i], line)));
+    }
+    if !matches!(watch, Watch::Ended) {
+        await_end(pid)?;
     }
     Ok(kept)
 }
 
+/// Waits for the end of a program, which keeps its number: it can be killed meanwhile.
+fn await_end(pid: Pid) -> io::Result<()> {
+    let how = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+    rustix::io::retry_on_intr(|| waitid(WaitId::Pid(pid), how))?;
+    Ok(())
+}
+
 /// Which of the streams has something to say, and whether the program has ended.
-fn ready(streams: &[Option<File>; 2], end: Option<&OwnedFd>) -> io::Result<[bool; 3]> {
-    let open = [
-        streams[0].as_ref().map(AsFd::as_fd),
-        streams[1].as_ref().map(AsFd::as_fd),
-        end.map(AsFd::as_fd),
-    ];
+fn ready(streams: &[Option<File>; 2], watch: &Watch) -> io::Result<[bool; 3]> {
+    let (end, patience) = match watch {
+        Watch::Short => (None, Some(&SHORT)),
+        Watch::Runs(end) => (Some(end.as_fd()), None),
+        Watch::Ended => (None, Some(&LOOK)),
+    };
+    let open = [streams[0].as_ref().map(AsFd::as_fd), streams[1].as_ref().map(AsFd::as_fd), end];
     let asked = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
     let mut polled: Vec<PollFd<'_>> = open.iter().flatten().copied().map(asked).collect();
-    match poll(&mut polled, end.is_none().then_some(&LOOK)) {
+    match poll(&mut polled, patience) {
         Ok(_) | Err(rustix::io::Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }

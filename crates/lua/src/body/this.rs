@@ -52,7 +52,7 @@ pub(crate) fn arguments(
     ] {
         rust.set(name, lua.create_function(move |_, ()| Ok(what.apply()))?)?;
     }
-    crate::vm::ours(lua, "=[this]", include_str!("this.luau"), rust)
+    crate::ours::THIS.call(lua, rust)
 }
 
 /// What can be done with the directory of a step.

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use super::{Input, Performer};
 use crate::define::Given;
-use crate::modules::services::{AbsentServices, LocalServices, Services};
+use crate::modules::services::{AbsentServices, Line, LocalServices, RemoteServices, Services};
 use crate::modules::{Acting, Sink, Stream};
 use crate::source::Bundle;
 
@@ -32,8 +32,8 @@ pub struct Detached {
     pub environment: BTreeMap<String, String>,
     pub secrets: BTreeMap<String, String>,
     pub check: bool,
-    /// Where state, locks, events and stacks are kept, if anywhere, and the stack that it is about.
-    pub services: Option<PathBuf>,
+    /// Where state, locks, events and stacks are kept, and the stack that it is about.
+    pub services: Sharing,
     pub stack: Option<String>,
     pub deadline: Option<Instant>,
     /// Called on the thread with every word of the step; it may block.
@@ -51,12 +51,37 @@ impl Sink for Voice {
     }
 }
 
-/// What others see too, kept in a directory of this machine, or nowhere.
-pub fn services(folder: Option<&Path>, stack: Option<&str>) -> Rc<dyn Services> {
-    match (folder, stack) {
-        (None, _) => Rc::new(AbsentServices),
-        (Some(folder), None) => Rc::new(LocalServices::new(folder)),
-        (Some(folder), Some(stack)) => Rc::new(LocalServices::new(folder).with_stack(stack)),
+/// Where what steps share is kept.
+#[derive(Clone, Default)]
+pub enum Sharing {
+    /// Nowhere: it is refused.
+    #[default]
+    Nothing,
+    /// In a directory of this machine.
+    Folder(PathBuf),
+    /// By the installation, which the agent of this node speaks with.
+    Agent(Arc<Line>),
+}
+
+impl std::fmt::Debug for Sharing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Sharing::Nothing => f.write_str("Nothing"),
+            Sharing::Folder(folder) => f.debug_tuple("Folder").field(folder).finish(),
+            Sharing::Agent(_) => f.write_str("Agent"),
+        }
+    }
+}
+
+/// What others see too.
+pub fn services(sharing: &Sharing, stack: Option<&str>) -> Rc<dyn Services> {
+    match (sharing, stack) {
+        (Sharing::Nothing, _) => Rc::new(AbsentServices),
+        (Sharing::Folder(folder), None) => Rc::new(LocalServices::new(folder)),
+        (Sharing::Folder(folder), Some(stack)) => {
+            Rc::new(LocalServices::new(folder).with_stack(stack))
+        }
+        (Sharing::Agent(line), _) => Rc::new(RemoteServices::new(Arc::clone(line))),
     }
 }
 
@@ -108,7 +133,7 @@ impl Detached {
             sink: Rc::new(Voice(self.say)),
             check: self.check,
             exported: RefCell::default(),
-            services: services(self.services.as_deref(), self.stack.as_deref()),
+            services: services(&self.services, self.stack.as_deref()),
         });
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,

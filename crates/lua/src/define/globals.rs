@@ -12,9 +12,9 @@ use super::imports::Imports;
 use super::words;
 use super::{Given, Remark};
 use crate::modules;
+use crate::ours;
 use crate::stage::{self, Scene, Stage, caller};
 use crate::value::{from_json, text};
-use crate::vm;
 
 /// What the builders collected.
 pub(crate) struct Collected {
@@ -112,7 +112,7 @@ fn builders(lua: &Lua, remarks: &Rc<RefCell<Vec<Remark>>>) -> Result<Table> {
         aliases.set(kind, lua.create_table_from(methods.map(|(word, field)| (*word, *field)))?)?;
     }
     rust.set("aliases", aliases)?;
-    vm::ours(lua, "=[builder]", include_str!("builder.luau"), rust)
+    ours::BUILDER.call(lua, rust)
 }
 
 trait IntoLuaValue {

@@ -33,8 +33,8 @@ use std::rc::Rc;
 
 use mlua::{FromLuaMulti, IntoLuaMulti, Lua, MultiValue, Result, Table, Value};
 
+use crate::ours;
 use crate::stage::{Scene, Stage};
-use crate::vm;
 
 /// A module as it is described.
 pub struct Module {
@@ -194,8 +194,7 @@ impl Installer<'_> {
                 (None, None) => (None, Value::Nil),
             })
         })?;
-        let chosen: mlua::Function =
-            vm::ours(self.lua, "=[act]", include_str!("act.luau"), (instead, waiting))?;
+        let chosen: mlua::Function = ours::ACT.call(self.lua, (instead, waiting))?;
         self.table.raw_set(name, chosen)
     }
 }
@@ -207,6 +206,6 @@ fn taken<A: FromLuaMulti>(what: &str, args: MultiValue, lua: &Lua) -> Result<A> 
 
 /// Lets a result be used as the text in one of its fields, as many files do.
 pub(crate) fn as_text(lua: &Lua, table: &Table, field: &str) -> Result<()> {
-    let meta: Table = vm::ours(lua, "=[text]", include_str!("as_text.luau"), field)?;
+    let meta: Table = ours::TEXT.call(lua, field)?;
     table.set_metatable(Some(meta))
 }

@@ -424,7 +424,10 @@ fn a_lock_has_one_holder_and_an_end() {
     let holder = |token: &str| Holder { token: token.into(), who: format!("who {token}") };
     let ttl = Span::from_secs(10);
     block_on(async {
-        assert_eq!(services.lock_take("l", &holder("a"), ttl).await.unwrap(), Taken::Yes);
+        assert_eq!(
+            services.lock_take("l", &holder("a"), ttl).await.unwrap(),
+            Taken::Yes { fence: 1 }
+        );
         let Taken::No { who, .. } = services.lock_take("l", &holder("b"), ttl).await.unwrap()
         else {
             panic!("somebody has it")
@@ -436,7 +439,10 @@ fn a_lock_has_one_holder_and_an_end() {
         assert!(services.lock_renew("l", "a", ttl).await.unwrap());
         millis.fetch_add(10_000, Ordering::SeqCst);
         assert!(!services.lock_renew("l", "a", ttl).await.unwrap());
-        assert_eq!(services.lock_take("l", &holder("b"), ttl).await.unwrap(), Taken::Yes);
+        assert_eq!(
+            services.lock_take("l", &holder("b"), ttl).await.unwrap(),
+            Taken::Yes { fence: 2 }
+        );
         assert!(!services.lock_release("l", "a").await.unwrap());
         assert!(services.lock_release("l", "b").await.unwrap());
     });

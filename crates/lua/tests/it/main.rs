@@ -7,6 +7,7 @@ mod kept;
 mod modules;
 mod programs;
 mod proof;
+mod remote;
 mod sandbox;
 mod system;
 mod testing;

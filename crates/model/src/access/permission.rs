@@ -75,6 +75,10 @@ permissions! {
     AuditAnchor = "audit.anchor", Global, Admin;
     /// Replace the certificate authority.
     AuthorityRotate = "authority.rotate", Global, Admin;
+    /// Take a copy of everything the control plane knows.
+    BackupCreate = "backup.create", Global, Admin;
+    /// See which backups servers have made, and when the next is due.
+    BackupRead = "backup.read", Global, Operator;
     /// See which content a project has.
     BlobRead = "blob.read", Project, Viewer;
     /// Read content, which the files that tasks left are too.
@@ -91,8 +95,12 @@ permissions! {
     ContainerExport = "container.export", Global, Operator;
     /// Remove a container from a node.
     ContainerRemove = "container.remove", Global, Operator;
+    /// Have the servers call addresses outside, as what a schedule or a hook does.
+    EgressCall = "egress.call", Project, Operator;
     /// See events.
     EventRead = "event.read", Project, Viewer;
+    /// Tell of events of one's own: `custom.NAME`.
+    EventEmit = "event.emit", Project, User;
     /// See groups and who is in them.
     GroupRead = "group.read", Global, Admin;
     /// Make a group.
@@ -101,6 +109,14 @@ permissions! {
     GroupUpdate = "group.update", Global, Admin;
     /// Remove a group.
     GroupRemove = "group.remove", Global, Admin;
+    /// See the event hooks of a project, and what they delivered.
+    HookRead = "hook.read", Project, Viewer;
+    /// Make event hooks that do what one may do oneself; change, test, replay and remove those of one's own.
+    HookWrite = "hook.write", Project, User;
+    /// Do to everybody's event hooks in a project what one may do to one's own.
+    HookManage = "hook.manage", Project, Operator;
+    /// See and do all that to event hooks of the whole installation.
+    HookGlobal = "hook.global", Global, Admin;
     /// See which images are kept.
     ImageRead = "image.read", Global, Everybody;
     /// Make a version of an image from content.
@@ -125,6 +141,12 @@ permissions! {
     JoinTokenCreate = "join-token.create", Global, Operator;
     /// Revoke a join token.
     JoinTokenRevoke = "join-token.revoke", Global, Operator;
+    /// See locks: who holds them and who waits.
+    LockRead = "lock.read", Project, Viewer;
+    /// Acquire locks, and renew and release what one holds oneself.
+    LockUse = "lock.use", Project, User;
+    /// Take locks away from others.
+    LockForce = "lock.force", Project, Operator;
     /// See who holds a role in a project.
     MemberRead = "member.read", Project, Viewer;
     /// Give somebody a role in a project, up to what one holds oneself.
@@ -145,6 +167,12 @@ permissions! {
     NodeReload = "node.reload", Global, Operator;
     /// Take a node out and revoke its certificates.
     NodeRemove = "node.remove", Global, Admin;
+    /// Look at the machines of nodes: their health, packages, services, logs, processes, disks and users.
+    NodeInspect = "node.inspect", Global, Operator;
+    /// Change the machines of nodes: their packages, services, processes and users, which is to be root there.
+    NodeAdminister = "node.administer", Global, Admin;
+    /// Make backups of nodes' machines, which is to read everything there; verify and remove them.
+    NodeBackup = "node.backup", Global, Admin;
     /// See which images nodes have.
     NodeImageRead = "node-image.read", Global, Operator;
     /// Remove an image from a node.
@@ -173,6 +201,14 @@ permissions! {
     RoleUpdate = "role.update", Global, Admin;
     /// Remove a custom role that nobody holds.
     RoleRemove = "role.remove", Global, Admin;
+    /// See schedules, when they come next and what became of them; without what only their owners see.
+    ScheduleRead = "schedule.read", Project, Viewer;
+    /// Make schedules that do what one may do oneself; change, pause and remove those of one's own.
+    ScheduleWrite = "schedule.write", Project, User;
+    /// Have schedules of one's own do now what they do.
+    ScheduleRun = "schedule.run", Project, User;
+    /// Do to everybody's schedules what one may do to one's own.
+    ScheduleManage = "schedule.manage", Project, Operator;
     /// See which secrets there are, without their values.
     SecretRead = "secret.read", Project, Viewer;
     /// Set secrets, which tasks and workloads of the project are given by name; once set, those of one's own.
@@ -189,10 +225,18 @@ permissions! {
     ServerRead = "server.read", Global, Viewer;
     /// See what the reconcilers of a server do.
     ServerDebug = "server.debug", Global, Operator;
+    /// Have the control plane examined: what is wrong with it, and what to do.
+    SystemDiagnose = "system.diagnose", Global, Operator;
     /// See one's own browser sessions.
     SessionRead = "session.read", Global, Everybody;
     /// End one's own browser sessions.
     SessionEnd = "session.end", Global, Everybody;
+    /// Read the entries of a project's state, their history, and watch them.
+    StateRead = "state.read", Project, Viewer;
+    /// Change the entries of a project's state.
+    StateWrite = "state.write", Project, User;
+    /// Empty whole namespaces of a project's state.
+    StateClear = "state.clear", Project, Operator;
     /// See tasks and task arrays, the queue and why things wait; without the values of environments.
     TaskRead = "task.read", Project, Viewer;
     /// Read what tasks print, and see which files they left.
@@ -229,6 +273,10 @@ permissions! {
     UserUpdate = "user.update", Global, Admin;
     /// Remove users who hold no more than oneself.
     UserRemove = "user.remove", Global, Admin;
+    /// See the watchers of a project, and how they stand on nodes.
+    WatcherRead = "watcher.read", Project, Viewer;
+    /// Make, change, test and remove watchers of a project; looking at machines takes node.inspect too, and commands node.administer.
+    WatcherWrite = "watcher.write", Project, Operator;
     /// See workflows, their source and their executions, and the modules that are kept for them.
     WorkflowRead = "workflow.read", Project, Viewer;
     /// Keep versions of workflows and of modules.
@@ -272,24 +320,32 @@ impl Permission {
     pub const fn is_everybodys(self) -> bool {
         self.least().is_none()
     }
-
-    const fn bit(self) -> u128 {
-        1 << self as u32
-    }
 }
 
-const _: () = assert!(Permission::ALL.len() <= u128::BITS as usize, "a set has 128 places");
+/// Words of 64 places in a set.
+const WORDS: usize = 4;
+
+const _: () = assert!(Permission::ALL.len() <= WORDS * 64, "a set has 256 places");
 
 /// A set of permissions. Written as the list of their labels.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct PermissionSet(u128);
+pub struct PermissionSet([u64; WORDS]);
 
 impl PermissionSet {
-    pub const EMPTY: PermissionSet = PermissionSet(0);
+    pub const EMPTY: PermissionSet = PermissionSet([0; WORDS]);
+
+    /// What steps of workflows may at most, whoever runs them: to use what they share with others.
+    pub const OF_STEPS: PermissionSet = PermissionSet::EMPTY
+        .with(Permission::EventEmit)
+        .with(Permission::EventRead)
+        .with(Permission::LockRead)
+        .with(Permission::LockUse)
+        .with(Permission::StateRead)
+        .with(Permission::StateWrite);
 
     /// What a built-in role allows.
     pub const fn of_role(role: Role) -> PermissionSet {
-        let mut set = 0;
+        let mut set = PermissionSet::EMPTY;
         let mut at = 0;
         while at < Permission::ALL.len() {
             let permission = Permission::ALL[at];
@@ -298,76 +354,99 @@ impl PermissionSet {
                 None => true,
             };
             if has {
-                set |= permission.bit();
+                set = set.with(permission);
             }
             at += 1;
         }
-        PermissionSet(set)
+        set
     }
 
     /// Those that need no role.
     pub const fn of_everybody() -> PermissionSet {
-        let mut set = 0;
+        let mut set = PermissionSet::EMPTY;
         let mut at = 0;
         while at < Permission::ALL.len() {
             let permission = Permission::ALL[at];
             if permission.is_everybodys() {
-                set |= permission.bit();
+                set = set.with(permission);
             }
             at += 1;
         }
-        PermissionSet(set)
+        set
     }
 
     /// Those that are about projects.
     pub const fn of_projects() -> PermissionSet {
-        let mut set = 0;
+        let mut set = PermissionSet::EMPTY;
         let mut at = 0;
         while at < Permission::ALL.len() {
             let permission = Permission::ALL[at];
             if matches!(permission.reach(), Reach::Project) {
-                set |= permission.bit();
+                set = set.with(permission);
             }
             at += 1;
         }
-        PermissionSet(set)
+        set
     }
 
     pub const fn has(self, permission: Permission) -> bool {
-        self.0 & permission.bit() != 0
+        let place = permission as usize;
+        self.0[place / 64] & (1 << (place % 64)) != 0
     }
 
     pub const fn is_empty(self) -> bool {
-        self.0 == 0
+        self.len() == 0
     }
 
     pub const fn len(self) -> usize {
-        self.0.count_ones() as usize
+        let (mut count, mut at) = (0, 0);
+        while at < WORDS {
+            count += self.0[at].count_ones() as usize;
+            at += 1;
+        }
+        count
     }
 
     #[must_use]
-    pub const fn with(self, permission: Permission) -> PermissionSet {
-        PermissionSet(self.0 | permission.bit())
+    pub const fn with(mut self, permission: Permission) -> PermissionSet {
+        let place = permission as usize;
+        self.0[place / 64] |= 1 << (place % 64);
+        self
     }
 
     #[must_use]
-    pub const fn union(self, other: PermissionSet) -> PermissionSet {
-        PermissionSet(self.0 | other.0)
+    pub const fn union(mut self, other: PermissionSet) -> PermissionSet {
+        let mut at = 0;
+        while at < WORDS {
+            self.0[at] |= other.0[at];
+            at += 1;
+        }
+        self
     }
 
     #[must_use]
-    pub const fn intersection(self, other: PermissionSet) -> PermissionSet {
-        PermissionSet(self.0 & other.0)
+    pub const fn intersection(mut self, other: PermissionSet) -> PermissionSet {
+        let mut at = 0;
+        while at < WORDS {
+            self.0[at] &= other.0[at];
+            at += 1;
+        }
+        self
     }
 
     #[must_use]
-    pub const fn without(self, other: PermissionSet) -> PermissionSet {
-        PermissionSet(self.0 & !other.0)
+    pub const fn without(mut self, other: PermissionSet) -> PermissionSet {
+        let mut at = 0;
+        while at < WORDS {
+            self.0[at] &= !other.0[at];
+            at += 1;
+        }
+        self
     }
 
     /// Whether everything in this set is in the other too.
     pub const fn is_within(self, other: PermissionSet) -> bool {
-        self.0 & !other.0 == 0
+        self.without(other).is_empty()
     }
 
     /// In the order of the list of permissions.

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, Cores, OutputKept};
+use crate::{Bytes, Cores, OutputKept, Timestamp};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default, rename_all = "camelCase")]
@@ -177,8 +177,17 @@ pub struct NodeMetrics {
     /// The hottest sensor, in degrees Celsius.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
+    /// What the node takes the time to be; for servers only, which tell how far that is from theirs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
+    pub time: Option<Timestamp>,
+    /// How far the node's clock is ahead of the server's, in milliseconds; behind when negative.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_skew_ms: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<WriteMetrics>,
+    /// Lines that programs printed and that could not be kept, since the agent started.
+    pub gap_lines: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub gpus: Vec<GpuMetrics>,
     /// Output of projects that have a share here; for servers only, because it names projects.
@@ -216,6 +225,8 @@ pub struct GpuMetrics {
 #[serde(default, rename_all = "camelCase")]
 pub struct WriteMetrics {
     pub today: Bytes,
+    /// Since the agent started.
+    pub total: Bytes,
     /// What was declared to be the most for a day.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Bytes>,
@@ -274,6 +285,7 @@ mod tests {
     fn the_share_of_a_budget() {
         let writes = |today, budget: Option<u64>| WriteMetrics {
             today: Bytes::new(today),
+            total: Bytes::ZERO,
             budget: budget.map(Bytes::new),
         };
         assert_eq!(writes(5, None).percent(), None);

@@ -11,9 +11,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::host::HostDeed;
+use crate::node_backup::RestoreSpec;
 use crate::{
-    Actor, Generation, ImageId, ImageSource, Name, NodeId, OperationId, ProjectId, ServerId,
-    Timestamp,
+    Actor, Generation, ImageId, ImageSource, Name, NodeBackupId, NodeId, OperationId, ProjectId,
+    ServerId, Timestamp,
 };
 
 crate::labels! {
@@ -85,6 +87,21 @@ pub enum OperationPlan {
     ImageSync { image: ImageId, nodes: Vec<NodeId> },
     /// Make a new version of an image from what a node has.
     ImageTake { name: Name, node: NodeId, source: ImageSource },
+    /// Do something to a node's machine; after `until` nobody waits for its answer any more.
+    NodeDeed { node: NodeId, deed: HostDeed, until: Timestamp },
+    /// Keep what is on paths of a node; after `until` it is given up. Once it is complete, only so many of
+    /// the backups of this node with its name are kept.
+    NodeBackup {
+        node: NodeId,
+        backup: NodeBackupId,
+        until: Timestamp,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        keep: Option<u32>,
+    },
+    /// Read a backup of a node through.
+    NodeBackupVerify { node: NodeId, backup: NodeBackupId },
+    /// Put a backup back, on the node that it is of or on another; after `until` nobody waits any more.
+    NodeRestore { node: NodeId, backup: NodeBackupId, spec: RestoreSpec, until: Timestamp },
 }
 
 impl OperationPlan {
@@ -94,6 +111,10 @@ impl OperationPlan {
             OperationPlan::NodeRemove { .. } => "node-remove",
             OperationPlan::ImageSync { .. } => "image-sync",
             OperationPlan::ImageTake { .. } => "image-take",
+            OperationPlan::NodeDeed { .. } => "node-deed",
+            OperationPlan::NodeBackup { .. } => "node-backup",
+            OperationPlan::NodeBackupVerify { .. } => "node-backup-verify",
+            OperationPlan::NodeRestore { .. } => "node-restore",
         }
     }
 
@@ -104,6 +125,10 @@ impl OperationPlan {
             OperationPlan::NodeRemove { .. } => &["cordon", "stop", "revoke", "remove"],
             OperationPlan::ImageSync { .. } => &["load"],
             OperationPlan::ImageTake { .. } => &["take"],
+            OperationPlan::NodeDeed { .. } => &["do"],
+            OperationPlan::NodeBackup { .. } => &["copy"],
+            OperationPlan::NodeBackupVerify { .. } => &["verify"],
+            OperationPlan::NodeRestore { .. } => &["restore"],
         }
     }
 }
@@ -142,6 +167,9 @@ pub struct Step {
     pub state: StepState,
     /// Progress in words while it runs, the result afterwards.
     pub message: String,
+    /// What came of it, for programs; the kind of the operation says what it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<serde_json::Value>,
     pub time_started: Option<Timestamp>,
     pub time_ended: Option<Timestamp>,
 }
@@ -152,6 +180,7 @@ impl Step {
             name: name.to_owned(),
             state: StepState::Waiting,
             message: String::new(),
+            result: None,
             time_started: None,
             time_ended: None,
         }

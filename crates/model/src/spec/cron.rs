@@ -83,6 +83,39 @@ const MONTHS: [&str; 12] =
     ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 const WEEKDAYS: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
+impl CronError {
+    /// The mistake, with the expression below it and a mark where it is.
+    pub fn marked(&self, expression: &str) -> String {
+        let place = match self {
+            CronError::Field { field, .. } => place_of(*field, expression),
+            CronError::Empty
+            | CronError::TooLong
+            | CronError::Reboot
+            | CronError::Nickname { .. }
+            | CronError::FieldCount { .. }
+            | CronError::Never => None,
+        };
+        let Some((before, width)) = place else { return self.to_string() };
+        let shown = expression.replace(char::is_whitespace, " ");
+        format!("{self}\n  {shown}\n  {}{}", " ".repeat(before), "^".repeat(width))
+    }
+}
+
+/// How many characters are before a field, and how many it has.
+fn place_of(field: CronField, expression: &str) -> Option<(usize, usize)> {
+    let mut rest = expression;
+    let mut places = Vec::new();
+    while let Some(begin) = rest.find(|c: char| !c.is_whitespace()) {
+        let word = rest[begin..].split(char::is_whitespace).next().unwrap_or_default();
+        let before = expression.len() - rest.len() + begin;
+        places.push((expression[..before].chars().count(), word.chars().count()));
+        rest = &rest[begin + word.len()..];
+    }
+    let index = FIELDS.iter().position(|known| *known == field)?;
+    let index = if places.len() == 5 { index.checked_sub(1)? } else { index };
+    places.get(index).copied()
+}
+
 impl CronField {
     const fn allowed(self) -> &'static str {
         match self {

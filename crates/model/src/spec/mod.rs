@@ -37,6 +37,7 @@ pub use resources::{GpuRequest, GpuShareSize, NumaRequest, Resources};
 pub use secrets::{SecretUse, secret_file_problem};
 pub use target::Target;
 pub use zone::ZoneError;
+pub(crate) use zone::zone;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

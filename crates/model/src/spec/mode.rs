@@ -122,6 +122,8 @@ crate::labels! {
         Forbid = "forbid",
         /// The old one is stopped first.
         Replace = "replace",
+        /// The new one waits until the old one has ended; one waits at most, and later ones are left out.
+        Queue = "queue",
     }
 }
 

@@ -14,8 +14,16 @@ pub struct ZoneError {
     hint: String,
 }
 
+impl ZoneError {
+    /// For what no machine in particular follows.
+    pub(crate) fn nobodys() -> ZoneError {
+        let hint = "servers follow this and have none in common; write `UTC` or a name such as `Europe/Berlin`";
+        ZoneError { given: "local".to_owned(), hint: hint.to_owned() }
+    }
+}
+
 /// The zone of this name: `UTC`, `local` for the one given, or a name of the time zone database.
-pub(super) fn zone(name: &str, local: &TimeZone) -> Result<TimeZone, ZoneError> {
+pub(crate) fn zone(name: &str, local: &TimeZone) -> Result<TimeZone, ZoneError> {
     match name {
         "UTC" => return Ok(TimeZone::UTC),
         "local" => return Ok(local.clone()),

@@ -80,6 +80,8 @@ impl JobOrder {
     pub const BUNDLE: &'static str = ".hostler/bundle.json";
     pub const REPORT: &'static str = ".hostler/report.json";
     pub const ARTIFACTS: &'static str = ".hostler/artifacts";
+    /// Names the socket of the agent where a step asks for what it shares with others.
+    pub const SOCKET: &'static str = "HOSTLER_STEP_SOCKET";
 }
 
 /// What a job tells at its end.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Desired, Reservation, TaskSeat};
-use crate::{Generation, Name, PlacementId, RunId, Span, WorkloadId, WorkloadSpec};
+use crate::{Generation, Name, PlacementId, RunId, Span, TraceContext, WorkloadId, WorkloadSpec};
 
 /// One placement as its node needs to know it: everything to run it without asking again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +26,9 @@ pub struct Assignment {
     /// Its place in an array, for a task of one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seat: Option<TaskSeat>,
+    /// The trace that it was asked for in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceContext>,
     /// Grows when the spec changes, and when what runs is to be replaced by a new run. What was started
     /// under an older one is stopped, and counting starts anew.
     #[serde(default)]

@@ -26,7 +26,9 @@ pub use status::{Health, Phase, PlacementStatus, StatusReport};
 
 use std::sync::Arc;
 
-use crate::{Generation, Name, PrincipalId, ProjectId, Timestamp, WorkloadId, WorkloadSpec};
+use crate::{
+    Generation, Name, PrincipalId, ProjectId, Timestamp, TraceContext, WorkloadId, WorkloadSpec,
+};
 
 crate::labels! {
     /// Where a program writes.
@@ -56,6 +58,8 @@ pub struct Workload {
     pub time_ready: Option<Timestamp>,
     /// When it is given up if it has not been placed.
     pub time_give_up: Option<Timestamp>,
+    /// The trace that it was submitted in.
+    pub trace: Option<TraceContext>,
     /// Of this row.
     pub generation: Generation,
     pub created_by: PrincipalId,

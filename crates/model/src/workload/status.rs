@@ -12,9 +12,11 @@
 //! waits for is there, `backoff` and `idle` at a time that is told, `starting` and `stopping` by their
 //! own deadlines; `stopped`, `completed` and `failed` last until somebody starts or changes it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::Exit;
+use super::{Exit, ExitReason};
 use crate::{Generation, PlacementId, Timestamp};
 
 crate::labels! {
@@ -81,6 +83,9 @@ pub struct PlacementStatus {
     /// Ended runs that could not be told of, ever: too many ended while no server was there.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub untold: u64,
+    /// How often it was started again by itself, ever, by how the run before had ended.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub restarts: BTreeMap<ExitReason, u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_exit: Option<Exit>,
     /// Of the assignment it stands under.
@@ -103,6 +108,7 @@ impl PlacementStatus {
             failures: 0,
             missed: 0,
             untold: 0,
+            restarts: BTreeMap::new(),
             last_exit: None,
             revision,
         }

@@ -35,6 +35,9 @@ pub(super) fn what(ask: NodeAsk) -> What {
         NodeAsk::Engine(ask) => What::Engine(v1::EngineRequest {
             ask_json: serde_json::to_string(&ask).expect("a question has string keys only"),
         }),
+        NodeAsk::Host(ask) => What::Host(v1::HostRequest {
+            ask_json: serde_json::to_string(&ask).expect("a question has string keys only"),
+        }),
     }
 }
 
@@ -60,32 +63,38 @@ pub(super) fn relay(node: NodeId, ask: NodeAsk) -> v1::RelayRequest {
         What::Usage(usage) => request.usage = Some(usage),
         What::Facts(facts) => request.facts = Some(facts),
         What::Engine(engine) => request.engine = Some(engine),
+        What::Host(host) => request.host = Some(host),
     }
     request
 }
 
 pub(super) fn parse_relay(request: v1::RelayRequest) -> Result<(NodeId, NodeAsk), Status> {
     let node = parse(&request.node_id)?;
-    let ask = match (request.output, request.exec, request.usage, request.facts, request.engine) {
-        (Some(output), None, None, None, None) => parse_output(output)?,
-        (None, Some(exec), None, None, None) => NodeAsk::Exec(ExecAsk {
+    let v1::RelayRequest { output, exec, usage, facts, engine, host, .. } = request;
+    let ask = match (output, exec, usage, facts, engine, host) {
+        (Some(output), None, None, None, None, None) => parse_output(output)?,
+        (None, Some(exec), None, None, None, None) => NodeAsk::Exec(ExecAsk {
             placement: parse(&exec.placement_id)?,
             argv: exec.argv,
             stdin: exec.stdin,
             timeout: exec.timeout_ms.map(Span::from_millis),
         }),
-        (None, None, Some(usage), None, None) => NodeAsk::Usage {
+        (None, None, Some(usage), None, None, None) => NodeAsk::Usage {
             placement: parse_some(&usage.placement_id)?,
             since: (usage.since_micros != 0).then(|| Timestamp::from_micros(usage.since_micros)),
         },
-        (None, None, None, Some(v1::FactsRequest {}), None) => NodeAsk::Facts,
-        (None, None, None, None, Some(engine)) => {
-            let ask = serde_json::from_str(&engine.ask_json);
-            NodeAsk::Engine(ask.map_err(|error| Status::invalid_argument(error.to_string()))?)
+        (None, None, None, Some(v1::FactsRequest {}), None, None) => NodeAsk::Facts,
+        (None, None, None, None, Some(engine), None) => {
+            NodeAsk::Engine(document(&engine.ask_json)?)
         }
+        (None, None, None, None, None, Some(host)) => NodeAsk::Host(document(&host.ask_json)?),
         _ => return Err(Status::invalid_argument("not one thing is asked for")),
     };
     Ok((node, ask))
+}
+
+fn document<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Status> {
+    serde_json::from_str(text).map_err(|error| Status::invalid_argument(error.to_string()))
 }
 
 fn parse_output(request: v1::OutputRequest) -> Result<NodeAsk, Status> {
@@ -226,6 +235,7 @@ mod tests {
             NodeAsk::Usage { placement: None, since: None },
             NodeAsk::Facts,
             NodeAsk::Engine(hostler_model::EngineAsk::Images),
+            NodeAsk::Host(hostler_model::host::HostAsk::Vitals),
             NodeAsk::Usage { placement: Some(placement), since: Some(Timestamp::from_micros(9)) },
         ]
     }

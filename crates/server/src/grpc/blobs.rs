@@ -4,12 +4,12 @@
 use std::pin::Pin;
 
 use futures::Stream;
-use hostler_control::{Control, NodePut};
+use hostler_control::{Control, NodeFetch, NodePut};
 use hostler_model::{Code, Error, NodeId};
 use hostler_proto::v1::{self, put_as::Name};
 use hostler_proto::{
     ConvertError, chunks_to_message, digests_to_message, parse_chunks, parse_digest, parse_digests,
-    parse_output, parse_run,
+    parse_operation, parse_output, parse_run,
 };
 use tonic::{Request, Response, Status};
 
@@ -47,9 +47,9 @@ impl v1::blob_link_server::BlobLink for BlobLinkService {
     ) -> Result<Response<v1::BlobManifest>, Status> {
         let node = self.node(&request).await?;
         let asked = request.into_inner();
-        let (digest, run) =
-            (parsed(parse_digest(&asked.digest))?, parsed(parse_run(&asked.run_id))?);
-        let found = self.control.node_blob(node, digest, run).await;
+        let digest = parsed(parse_digest(&asked.digest))?;
+        let fetch = fetch_for(&asked.run_id, &asked.restore_id)?;
+        let found = self.control.node_blob(node, digest, fetch).await;
         let (blob, chunks) = found.map_err(|e| status(&e))?;
         let chunks = chunks_to_message(&chunks);
         Ok(Response::new(v1::BlobManifest { size: blob.size, chunks }))
@@ -61,7 +61,8 @@ impl v1::blob_link_server::BlobLink for BlobLinkService {
     ) -> Result<Response<Chunks>, Status> {
         let node = self.node(&request).await?;
         let asked = request.into_inner();
-        let (blob, run) = (parsed(parse_digest(&asked.blob))?, parsed(parse_run(&asked.run_id))?);
+        let blob = parsed(parse_digest(&asked.blob))?;
+        let fetch = fetch_for(&asked.run_id, &asked.restore_id)?;
         let wanted = parsed(parse_digests(&asked.digests))?;
         if wanted.len() > ASKED_MAX {
             return Err(Status::invalid_argument("too many chunks at once"));
@@ -72,7 +73,7 @@ impl v1::blob_link_server::BlobLink for BlobLinkService {
             if some.is_empty() {
                 return Ok::<_, Status>(None);
             }
-            let found = control.node_chunks(node, blob, run, &some).await;
+            let found = control.node_chunks(node, blob, fetch, &some).await;
             let found = found.map_err(|e| status(&e))?;
             let data = found.into_iter().map(|chunk| {
                 let digest = chunk.digest.bytes().to_vec();
@@ -149,6 +150,19 @@ fn put_as(message: Option<v1::PutAs>) -> Result<NodePut, Status> {
             run.map(NodePut::Output).ok_or_else(missing)
         }
         Name::Grant(grant) => Ok(NodePut::Grant(grant)),
+        Name::BackupId(operation) => {
+            let operation = parsed(parse_operation(&operation, "backup_id"))?;
+            operation.map(NodePut::Backup).ok_or_else(missing)
+        }
+    }
+}
+
+fn fetch_for(run: &str, restore: &str) -> Result<NodeFetch, Status> {
+    match (parsed(parse_run(run))?, parsed(parse_operation(restore, "restore_id"))?) {
+        (None, None) => Ok(NodeFetch::Shared),
+        (Some(run), None) => Ok(NodeFetch::Input(run)),
+        (None, Some(operation)) => Ok(NodeFetch::Restore(operation)),
+        (Some(_), Some(_)) => Err(Status::invalid_argument("it is for a run or for a restore")),
     }
 }
 

@@ -10,6 +10,7 @@ mod peers;
 mod relay;
 mod secrets;
 mod session;
+mod steps;
 mod streams;
 
 #[doc(hidden)]
@@ -24,6 +25,7 @@ use hostler_proto::v1::agent_link_server::AgentLinkServer;
 use hostler_proto::v1::blob_link_server::BlobLinkServer;
 use hostler_proto::v1::peer_link_server::PeerLinkServer;
 use hostler_proto::v1::secret_link_server::SecretLinkServer;
+use hostler_proto::v1::step_link_server::StepLinkServer;
 use hostler_trust::{PeerCertificate, PeerIdentity};
 use tokio::net::TcpListener;
 use tonic::Status;
@@ -52,6 +54,7 @@ pub async fn serve_agents(
     let sessions = session::AgentLinkService::new(control.clone(), tasks.clone());
     let blobs = blobs::BlobLinkService::new(control.clone());
     let secrets = secrets::SecretLinkService::new(control.clone());
+    let steps = steps::StepLinkService::new(control.clone());
     let relay = relay::PeerLinkService::new(control);
     tonic::transport::Server::builder()
         .http2_keepalive_interval(Some(KEEP_ALIVE_EVERY))
@@ -71,6 +74,7 @@ pub async fn serve_agents(
                 .max_encoding_message_size(MESSAGE_MAX),
         )
         .add_service(SecretLinkServer::new(secrets))
+        .add_service(StepLinkServer::new(steps))
         .add_service(
             PeerLinkServer::new(relay)
                 .max_decoding_message_size(MESSAGE_MAX)

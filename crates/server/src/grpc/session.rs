@@ -8,11 +8,16 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use hostler_base::shutdown::{OnError, Tasks};
-use hostler_control::{Attach, Attached, Control, HelloFacts, NodeAsk, NodeLink, OutputReceiver};
-use hostler_model::{Code, Error, Facts, Generation, ImageNews, NodeId, NodeMetrics};
+use hostler_control::{
+    Attach, Attached, Control, HelloFacts, Holdings, NodeAsk, NodeLink, OutputReceiver, ReportAck,
+};
+use hostler_model::{
+    Code, Error, Facts, Generation, ImageNews, NodeId, NodeMetrics, Report, RunId, WorkloadUsage,
+};
 use hostler_proto::v1::{self, agent_message::Body as In, server_message::Body as Out};
 use hostler_proto::{
     PROTOCOL, assignment_to_message, log_shares_to_message, parse_report, parse_status,
+    parse_watcher_report, watcher_orders_to_message,
 };
 use hostler_trust::PeerCertificate;
 use tokio::sync::{Notify, mpsc};
@@ -28,6 +33,8 @@ const HELLO_TIME: Duration = Duration::from_secs(10);
 /// An agent that says nothing for so long, and misses so many heartbeats, is gone.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
 const SILENT_BEATS: u32 = 3;
+/// Runs that a node can say it holds.
+const HOLDINGS_MAX: usize = 200_000;
 /// How often a session looks whether servers came or went.
 const ADDRESSES_EVERY: Duration = Duration::from_secs(10);
 
@@ -87,6 +94,7 @@ impl v1::agent_link_server::AgentLink for AgentLinkService {
 /// What others in this process hold of a session.
 struct SessionLink {
     wake: Notify,
+    wake_watch: Notify,
     streams: Streams,
     closed: CancellationToken,
     reason: Mutex<Option<(String, bool)>>,
@@ -95,6 +103,10 @@ struct SessionLink {
 impl NodeLink for SessionLink {
     fn wake(&self) {
         self.wake.notify_one();
+    }
+
+    fn wake_watch(&self) {
+        self.wake_watch.notify_one();
     }
 
     fn open(&self, ask: NodeAsk) -> BoxFuture<'_, Result<OutputReceiver, Error>> {
@@ -140,6 +152,7 @@ async fn serve(
         return refuse(&outbound, Code::Conflict, &detail, false).await;
     }
     let authorities_known = hello.authorities_mark;
+    let watched = hello.watches.then(|| Generation::from_u64(hello.watchers_generation));
     let facts = HelloFacts {
         agent_version: hello.agent_version,
         session_epoch: Generation::from_u64(hello.session_epoch),
@@ -148,6 +161,7 @@ async fn serve(
             .then(|| serde_json::from_str(&hello.facts_json).unwrap_or_default()),
         heartbeat_wish: (hello.heartbeat_wish_ms > 0)
             .then(|| Duration::from_millis(hello.heartbeat_wish_ms.into())),
+        can_tell_holdings: hello.tells_holdings,
     };
     let attached = match control.node_attach(node_id, &certificate.serial, &facts).await {
         Ok(Attach::Attached(attached)) => attached,
@@ -159,6 +173,7 @@ async fn serve(
     };
     let link = Arc::new(SessionLink {
         wake: Notify::new(),
+        wake_watch: Notify::new(),
         streams: Streams::new(outbound.clone(), tasks.clone()),
         closed: CancellationToken::new(),
         reason: Mutex::default(),
@@ -169,12 +184,14 @@ async fn serve(
         control: control.clone(),
         applied: facts.applied_generation,
         sent: facts.applied_generation,
+        watched,
         attached: attached.clone(),
         link: Arc::clone(&link),
         outbound: outbound.clone(),
         looked: control.clock().instant(),
         authorities_known,
         told: v1::Welcome::default(),
+        holdings: Holdings::default(),
         heard: control.clock().instant(),
     };
     let why = session.run(inbound, tasks.token()).await;
@@ -194,12 +211,16 @@ struct Session {
     applied: Generation,
     /// What it was sent.
     sent: Generation,
+    /// Which watchers it was sent last; none where it knows nothing of watchers.
+    watched: Option<Generation>,
     /// When the addresses of servers were last looked at.
     looked: Duration,
     /// The mark of the authorities that the agent trusted when it came.
     authorities_known: String,
     /// What the agent was last told of servers and authorities.
     told: v1::Welcome,
+    /// What the agent has said so far of what it holds.
+    holdings: Holdings,
     /// When the agent last said anything.
     heard: Duration,
 }
@@ -216,6 +237,11 @@ impl Session {
             return "the agent went away";
         }
         self.link.wake.notify_one();
+        if let Some(held) = self.watched {
+            // Where the database is away now, its reconciler finds out later what the agent has.
+            let _away = self.control.node_watches(self.attached.node_id, held).await;
+            self.link.wake_watch.notify_one();
+        }
         let link = Arc::clone(&self.link);
         let mut pause = self.pause();
         let mut authorities = self.control.authorities_watch();
@@ -236,6 +262,7 @@ impl Session {
                         return why;
                     }
                 }
+                () = link.wake_watch.notified() => self.push_watchers().await,
                 Ok(()) = authorities.changed() => self.tell_changes().await,
                 () = &mut pause => {
                     if self.is_silent() {
@@ -287,6 +314,7 @@ impl Session {
             keeps_facts: true,
             authorities_pem: if is_new { authorities.trusted().pem() } else { String::new() },
             should_renew: self.control.node_should_renew(self.attached.authority.as_deref()),
+            asks_holdings: self.attached.is_asked,
         }
     }
 
@@ -340,25 +368,47 @@ impl Session {
         }
     }
 
+    /// Sends what the node is to look at, where that is not what it was sent last.
+    async fn push_watchers(&mut self) {
+        let Some(sent) = self.watched else { return };
+        match self.control.node_watcher_orders(self.attached.node_id, sent).await {
+            Ok(Some((generation, orders))) => {
+                let orders = watcher_orders_to_message(generation, &orders);
+                if self.send(Out::WatcherOrders(orders)).await {
+                    self.watched = Some(generation);
+                }
+            }
+            Ok(None) => {}
+            Err(error) => {
+                // The reconciler wakes the session again while the node is behind.
+                tracing::warn!(node = %self.attached.node_name, %error, "watchers could not be read");
+            }
+        }
+    }
+
     async fn take(&mut self, message: v1::AgentMessage) -> Result<(), &'static str> {
         match message.body {
             Some(In::Heartbeat(heartbeat)) => {
                 self.applied = self.applied.max(Generation::from_u64(heartbeat.applied_generation));
                 let metrics: Option<NodeMetrics> =
                     serde_json::from_str(&heartbeat.metrics_json).ok();
-                self.control.node_heartbeat(&self.attached, self.applied, metrics);
+                let usage: Option<Vec<WorkloadUsage>> =
+                    serde_json::from_str(&heartbeat.usage_json).ok();
+                self.control.node_heartbeat(&self.attached, self.applied, metrics, usage);
                 let ack = v1::HeartbeatAck { applied_generation: self.applied.get() };
                 self.send(Out::HeartbeatAck(ack)).await;
                 self.tell_addresses().await;
             }
             Some(In::Applied(applied)) => {
                 self.applied = self.applied.max(Generation::from_u64(applied.generation));
-                self.control.node_heartbeat(&self.attached, self.applied, None);
+                self.control.node_heartbeat(&self.attached, self.applied, None, None);
             }
             Some(In::Reports(reports)) => self.report(reports).await?,
+            Some(In::Holdings(holdings)) => self.take_holdings(holdings).await?,
             Some(In::StatusReports(reports)) => self.take_statuses(reports).await?,
             Some(In::FactsChanged(changed)) => self.take_facts(&changed.facts_json).await?,
             Some(In::ImageNews(news)) => self.take_image_news(&news.news_json).await?,
+            Some(In::WatcherReport(report)) => self.take_watcher_report(&report).await?,
             Some(In::StreamData(data)) => self.link.streams.arrive(data.stream_id, data.frames),
             Some(In::StreamEnd(end)) => self.link.streams.end(end),
             Some(In::RenewRequest(request)) => {
@@ -384,8 +434,20 @@ impl Session {
     }
 
     async fn report(&mut self, reports: v1::Reports) -> Result<(), &'static str> {
-        let mut parsed = Vec::with_capacity(reports.reports.len());
-        for report in reports.reports {
+        let parsed = self.parse_reports(reports.reports);
+        match self.control.node_report(self.attached.node_id, &parsed).await {
+            Ok(acks) => {
+                super::note_foreign(acks.iter().filter(|ack| ack.is_unknown).count());
+                self.acknowledge(&acks).await;
+                Ok(())
+            }
+            Err(error) => Err(self.not_stored(&error).await),
+        }
+    }
+
+    fn parse_reports(&self, reports: Vec<v1::Report>) -> Vec<Report> {
+        let mut parsed = Vec::with_capacity(reports.len());
+        for report in reports {
             match parse_report(report) {
                 Ok(report) => parsed.push(report),
                 Err(error) => {
@@ -393,18 +455,43 @@ impl Session {
                 }
             }
         }
-        match self.control.node_report(self.attached.node_id, &parsed).await {
+        parsed
+    }
+
+    async fn acknowledge(&self, acks: &[ReportAck]) {
+        let acks = acks
+            .iter()
+            .map(|ack| v1::ReportAck {
+                run_id: ack.run_id.to_string(),
+                generation: ack.generation.get(),
+                unknown: ack.is_unknown,
+            })
+            .collect();
+        self.send(Out::ReportAcks(v1::ReportAcks { acks })).await;
+    }
+
+    /// Nothing is unusual about runs that are unknown here after a restore.
+    async fn take_holdings(&mut self, told: v1::Holdings) -> Result<(), &'static str> {
+        if !self.attached.is_asked {
+            return Ok(());
+        }
+        let reports = self.parse_reports(told.reports);
+        self.holdings.runs.extend(told.run_ids.iter().filter_map(|id| id.parse::<RunId>().ok()));
+        self.holdings.reports.extend(reports);
+        if self.holdings.runs.len().max(self.holdings.reports.len()) > HOLDINGS_MAX {
+            refuse(&self.outbound, Code::Malformed, "no node holds so much", true).await;
+            return Err("the agent says that it holds too much");
+        }
+        if told.more {
+            return Ok(());
+        }
+        let holdings = std::mem::take(&mut self.holdings);
+        match self.control.node_holdings(&self.attached, &holdings).await {
             Ok(acks) => {
-                super::note_foreign(acks.iter().filter(|ack| ack.is_unknown).count());
-                let acks = acks
-                    .iter()
-                    .map(|ack| v1::ReportAck {
-                        run_id: ack.run_id.to_string(),
-                        generation: ack.generation.get(),
-                        unknown: ack.is_unknown,
-                    })
-                    .collect();
-                self.send(Out::ReportAcks(v1::ReportAcks { acks })).await;
+                self.attached.is_asked = false;
+                self.told.asks_holdings = false;
+                self.acknowledge(&acks).await;
+                self.link.wake.notify_one();
                 Ok(())
             }
             Err(error) => Err(self.not_stored(&error).await),
@@ -453,6 +540,21 @@ impl Session {
             Ok(ids) => {
                 let ids = ids.iter().map(ToString::to_string).collect();
                 self.send(Out::ImageNewsAcks(v1::ImageNewsAcks { ids })).await;
+                Ok(())
+            }
+            Err(error) => Err(self.not_stored(&error).await),
+        }
+    }
+
+    async fn take_watcher_report(&self, told: &v1::WatcherReport) -> Result<(), &'static str> {
+        let (report, problems) = parse_watcher_report(told);
+        for problem in problems {
+            tracing::warn!(node = %self.attached.node_name, problem, "unreadable news of a watcher");
+        }
+        match self.control.node_watcher_report(self.attached.node_id, &report).await {
+            Ok(foreign) => {
+                super::note_foreign(foreign);
+                self.send(Out::WatcherAck(v1::WatcherAck { number: told.number })).await;
                 Ok(())
             }
             Err(error) => Err(self.not_stored(&error).await),

@@ -12,6 +12,7 @@ use axum::extract::{FromRequestParts, RawPathParams, Request};
 use bytes::Bytes;
 use hostler_api::{
     APPROVAL_HEADER, Access, BREAK_GLASS_HEADER, Endpoint, IDEMPOTENCY_KEY, IfMatch, Nothing,
+    Stream,
 };
 use hostler_control::{Consent, Idempotency, RequestMeta};
 use hostler_model::{Caller, Code, Error, Generation, Permission, Project};
@@ -46,6 +47,8 @@ pub(super) struct Rule {
     public: Option<Public>,
     body_max: usize,
     is_raw: bool,
+    /// The body is left to the handler.
+    is_duplex: bool,
 }
 
 impl Rule {
@@ -67,11 +70,12 @@ impl Rule {
                 (
                     None,
                     "task_submit_batch" | "blob_commit" | "image_push" | "workflow_push"
-                    | "module_push",
+                    | "module_push" | "state_commit",
                 ) => BATCH_BODY_MAX,
                 (None, _) => BODY_MAX,
             },
             is_raw: E::RAW_BODY.is_some(),
+            is_duplex: E::STREAM == Stream::Duplex,
         }
     }
 }
@@ -83,6 +87,7 @@ pub(super) struct Admitted {
     pub(super) query: Option<String>,
     pub(super) body: Option<Value>,
     pub(super) raw: Bytes,
+    pub(super) incoming: Body,
     pub(super) expected: Generation,
     pub(super) known: Option<Known>,
     pub(super) last_event_id: Option<String>,
@@ -176,11 +181,15 @@ async fn read<G: Gate>(
         true => idempotency_key(&parts.headers)?,
         false => None,
     };
-    let body = gate
-        .clock()
-        .timeout(gate.limits().body_time(), read_body(&parts.headers, body, rule))
-        .await
-        .map_err(|_| malformed("the body did not arrive in time", "send it again"))??;
+    let (body, incoming) = match rule.is_duplex {
+        true => (Bytes::new(), body),
+        false => {
+            let reading = read_body(&parts.headers, body, rule);
+            let read = gate.clock().timeout(gate.limits().body_time(), reading).await;
+            let late = || malformed("the body did not arrive in time", "send it again");
+            (read.map_err(|_| late())??, Body::empty())
+        }
+    };
     let (body, raw) = match (body.is_empty(), rule.is_raw) {
         (true, false) => (None, body),
         (false, false) => (Some(strict::parse(&body)?), Bytes::new()),
@@ -194,9 +203,11 @@ async fn read<G: Gate>(
         let text = parts.headers.get(name)?.to_str().ok()?;
         Some(text.chars().take(256).collect::<String>())
     };
+    let trace = Trace::of(&parts.extensions);
     Ok(Admitted {
         request: RequestMeta {
-            request_id: Trace::of(&parts.extensions).request_id().to_owned(),
+            request_id: trace.request_id().to_owned(),
+            trace: trace.context(),
             source: source(&parts).map(|ip| ip.to_string()).unwrap_or_default(),
             user_agent: header(USER_AGENT.as_str()).unwrap_or_default(),
             idempotency,
@@ -206,6 +217,7 @@ async fn read<G: Gate>(
         query: parts.uri.query().map(str::to_owned),
         body,
         raw,
+        incoming,
         expected,
         known,
         last_event_id: header("last-event-id"),

@@ -70,10 +70,10 @@ impl<R: Serialize> Answer<R> {
         let mut response = match self.content {
             Content::Stream(content_type, body) => typed(content_type, body),
             Content::Reply(_) if is_bodiless(E::STATUS) => Response::new(Body::empty()),
-            Content::Reply(reply) if E::STREAM == Stream::Text => {
+            Content::Reply(reply) if E::STREAM == Stream::Metrics => {
                 match serde_json::to_value(&reply) {
-                    Ok(serde_json::Value::String(text)) => typed(TEXT, Body::from(text)),
-                    Ok(other) => typed(TEXT, Body::from(other.to_string())),
+                    Ok(serde_json::Value::String(text)) => typed(OPEN_METRICS, Body::from(text)),
+                    Ok(other) => typed(OPEN_METRICS, Body::from(other.to_string())),
                     Err(error) => return Err(Error::internal(error)),
                 }
             }
@@ -94,14 +94,11 @@ impl<R: Serialize> Answer<R> {
     }
 }
 
-/// Plain text outside the contract.
-pub(crate) fn text(text: String) -> Response {
-    typed(TEXT, Body::from(text))
-}
+/// What the encoder of metrics writes; Prometheus refuses it under any other name, because it has types that the older
+/// format has not.
+pub(super) const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-const TEXT: &str = "text/plain; charset=utf-8";
-
-fn typed(content_type: &'static str, body: Body) -> Response {
+pub(crate) fn typed(content_type: &'static str, body: Body) -> Response {
     let mut response = Response::new(body);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response

@@ -1,8 +1,8 @@
 //! What surrounds every request: its id, its headers, its metrics, and the net under it.
 //!
 //! The id is the caller's own `X-Request-Id` when that is a plain word, otherwise a new one; it is in
-//! the answer, in the log and in audit entries. A `traceparent` makes the request's span part of the
-//! caller's trace. A panic in a handler ends that request with a problem
+//! the answer, in the log and in audit entries. Every request is part of a trace: the caller's, if it sent a
+//! `traceparent`, otherwise a new one, which goes on with what follows from the request. A panic in a handler ends that request with a problem
 //! and nothing else. Security headers are set here and nowhere else, so no answer can lack them.
 
 use std::any::Any;
@@ -16,12 +16,13 @@ use axum::response::Response;
 use futures::FutureExt;
 use hostler_api::REQUEST_ID_HEADER;
 use hostler_base::{Clock, Ids};
+use hostler_model::TraceContext;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
     X_FRAME_OPTIONS,
 };
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
-use tracing::{Instrument, debug, error, info_span};
+use tracing::{Instrument, Span, debug, error, info_span};
 
 use super::{error, in_url};
 use crate::metrics::HttpMetrics;
@@ -33,24 +34,30 @@ pub(crate) struct Trace(Arc<Followed>);
 #[derive(Debug)]
 struct Followed {
     request_id: String,
+    context: Option<TraceContext>,
     endpoint: OnceLock<&'static str>,
 }
 
 impl Trace {
-    fn new(request_id: String) -> Trace {
-        Trace(Arc::new(Followed { request_id, endpoint: OnceLock::new() }))
+    fn new(request_id: String, context: Option<TraceContext>) -> Trace {
+        Trace(Arc::new(Followed { request_id, context, endpoint: OnceLock::new() }))
     }
 
     /// The trace of a request; an empty one outside the envelope.
     pub(crate) fn of(extensions: &Extensions) -> Trace {
         match extensions.get::<Trace>() {
             Some(trace) => trace.clone(),
-            None => Trace::new(String::new()),
+            None => Trace::new(String::new(), None),
         }
     }
 
     pub(crate) fn request_id(&self) -> &str {
         &self.0.request_id
+    }
+
+    /// The trace, with the request as the cause of what comes next.
+    pub(crate) fn context(&self) -> Option<TraceContext> {
+        self.0.context
     }
 
     pub(crate) fn name_endpoint(&self, name: &'static str) {
@@ -77,17 +84,16 @@ pub(crate) async fn envelope(
     next: Next,
 ) -> Response {
     let began = envelope.clock.instant();
-    let trace = Trace::new(request_id(&envelope.ids, request.headers()));
+    let request_id = request_id(&envelope.ids, request.headers());
     let method = request.method().clone();
     let is_api = request.uri().path().starts_with("/api/");
     let path = match in_url::found(request.uri()) {
         None => request.uri().path(),
         Some(_) => "[secret]",
     };
-    let span = info_span!("request", request_id = trace.request_id(), %method, path);
-    if let Some(Ok(parent)) = request.headers().get("traceparent").map(HeaderValue::to_str) {
-        hostler_base::log::continue_trace(&span, parent);
-    }
+    let span = info_span!("request", request_id, %method, path);
+    let context = trace_context(&envelope.ids, request.headers(), &span);
+    let trace = Trace::new(request_id, context);
     request.extensions_mut().insert(trace.clone());
     let mut response =
         match AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await {
@@ -124,6 +130,21 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
         (None, Some(text)) => text,
         (None, None) => "(no message)",
     }
+}
+
+/// The caller's trace or a new one, as it goes on from this request. Where nobody records spans there is an id
+/// all the same, so that what follows can be told apart.
+fn trace_context(ids: &Ids, headers: &HeaderMap, span: &Span) -> Option<TraceContext> {
+    let text = headers.get("traceparent").and_then(|value| value.to_str().ok());
+    let parent: Option<TraceContext> = text.and_then(|text| text.parse().ok());
+    if let Some(parent) = &parent {
+        hostler_base::log::continue_trace(span, parent);
+    }
+    hostler_base::log::trace_of(span).or(parent).or_else(|| {
+        let (trace, part) = (ids.fresh::<uuid::Uuid>(), ids.fresh::<uuid::Uuid>());
+        let (_, part) = part.as_u64_pair();
+        TraceContext::new(trace.into_bytes(), part.to_be_bytes())
+    })
 }
 
 fn request_id(ids: &Ids, headers: &HeaderMap) -> String {

@@ -1,12 +1,12 @@
 //! Doors for the fuzz targets (`crates/fuzz`) to what reads requests before anybody is known to have sent
 //! them. Nothing else uses them.
 
-use hostler_model::Error;
+use hostler_model::{Error, StateTxn};
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{decode, gate, in_url, page, strict, workload_logs};
+use super::{decode, gate, in_url, page, state_stream, strict, workload_logs};
 
 /// Reads a body as JSON.
 pub fn json(bytes: &[u8]) -> Result<Value, Error> {
@@ -26,6 +26,11 @@ pub fn canonical(value: Value) -> Vec<u8> {
 /// Reads the part of an address after `?`.
 pub fn query<T: DeserializeOwned>(raw: &str) -> Result<T, Error> {
     decode::query(Some(raw))
+}
+
+/// Reads a line of a state stream.
+pub fn state_line(line: &[u8], project: hostler_model::ProjectId) -> Option<StateTxn> {
+    state_stream::asked(project, serde_json::from_slice(line).ok()?).ok()
 }
 
 /// Whether headers carry a credential that can be looked up.

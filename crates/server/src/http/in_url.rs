@@ -33,6 +33,7 @@ pub(super) async fn refuse(State(app): State<App>, request: Request, next: Next)
     let peer = request.extensions().get::<Peer>().map(|Peer(address)| address.ip().to_canonical());
     let meta = RequestMeta {
         request_id: trace.request_id().to_owned(),
+        trace: None,
         source: peer.map(|ip| ip.to_string()).unwrap_or_default(),
         user_agent: String::new(),
         idempotency: None,

@@ -32,8 +32,12 @@ mod exec;
 mod logs;
 mod page;
 mod standing;
+mod state_body;
+mod state_stream;
+mod state_watch;
 mod view;
 mod watch;
+mod watcher;
 mod workload_logs;
 mod workload_view;
 
@@ -41,22 +45,30 @@ mod access;
 mod approval;
 mod audit;
 mod authority;
+mod backup;
 mod blob;
 mod group;
+mod hook;
+mod host;
 mod identity;
 mod image;
 mod invitation;
+mod lock;
 mod node;
+mod node_backup;
 mod oidc;
 mod operation;
 mod project;
 mod record;
 mod role;
+mod schedule;
 mod second_factor;
 mod secret;
 mod session;
+mod state;
 mod system;
 mod task;
+mod timeline;
 mod token;
 mod user;
 mod workflow;
@@ -112,8 +124,12 @@ fn routes(app: App) -> Routes<App> {
         .on_public(api::system::Version, system::version)
         .on_public(api::system::OpenApi, system::openapi)
         .on(api::system::Metrics, system::metrics)
+        .on(api::system::MetricsNodes, system::metrics_nodes)
+        .on(api::system::MetricsWorkloads, system::metrics_workloads)
+        .on(api::system::MetricsHistory, system::metrics_history)
         .on(api::system::ServerList, system::servers)
         .on(api::system::ReconcilerList, system::reconcilers)
+        .on(api::system::Diagnose, system::diagnose)
         .on_public(api::authority::AuthorityTrusted, authority::trusted)
         .on(api::authority::AuthorityShow, authority::show)
         .on(api::authority::AuthorityRotate, authority::rotate)
@@ -189,6 +205,26 @@ fn routes(app: App) -> Routes<App> {
         .on(api::approval::ProjectApprovalPolicyGet, approval::project_policy)
         .on(api::approval::ProjectApprovalPolicySet, approval::project_policy_set)
         .on(api::approval::ProjectApprovalPolicyRemove, approval::project_policy_remove)
+        .on(api::hook::HookList, hook::list)
+        .on(api::hook::HookGet, hook::get)
+        .on(api::hook::HookSet, hook::set)
+        .on(api::hook::HookEnable, hook::enable)
+        .on(api::hook::HookDisable, hook::disable)
+        .on(api::hook::HookTest, hook::test)
+        .on(api::hook::HookDeliveryList, hook::deliveries)
+        .on(api::hook::HookReplay, hook::replay)
+        .on(api::hook::HookDiscard, hook::discard)
+        .on(api::hook::HookRemove, hook::remove)
+        .on(api::hook::ProjectHookList, hook::project_list)
+        .on(api::hook::ProjectHookGet, hook::project_get)
+        .on(api::hook::ProjectHookSet, hook::project_set)
+        .on(api::hook::ProjectHookEnable, hook::project_enable)
+        .on(api::hook::ProjectHookDisable, hook::project_disable)
+        .on(api::hook::ProjectHookTest, hook::project_test)
+        .on(api::hook::ProjectHookDeliveryList, hook::project_deliveries)
+        .on(api::hook::ProjectHookReplay, hook::project_replay)
+        .on(api::hook::ProjectHookDiscard, hook::project_discard)
+        .on(api::hook::ProjectHookRemove, hook::project_remove)
         .on(api::token::TokenList, token::list)
         .on(api::token::TokenCreate, token::create)
         .on(api::token::TokenGet, token::get)
@@ -208,6 +244,22 @@ fn routes(app: App) -> Routes<App> {
         .on(api::node::NodeDrain, node::drain)
         .on(api::node::NodeRemove, node::remove)
         .on(api::node::NodeWorkloadList, node::workloads)
+        .on(api::host::NodeHealth, host::health)
+        .on(api::host::NodePackages, host::packages)
+        .on(api::host::NodeServices, host::services)
+        .on(api::host::NodeLogs, host::logs)
+        .on(api::host::NodeProcesses, host::processes)
+        .on(api::host::NodeDisks, host::disks)
+        .on(api::host::NodeUsers, host::users)
+        .on(api::host::NodeDeedCheck, host::check)
+        .on(api::host::NodeDeed, host::deed)
+        .on(api::node_backup::NodeBackupCreate, node_backup::create)
+        .on(api::node_backup::NodeBackupList, node_backup::list)
+        .on(api::node_backup::NodeBackupGet, node_backup::get)
+        .on(api::node_backup::NodeBackupFiles, node_backup::files)
+        .on(api::node_backup::NodeBackupVerify, node_backup::verify)
+        .on(api::node_backup::NodeBackupRestore, node_backup::restore)
+        .on(api::node_backup::NodeBackupRemove, node_backup::remove)
         .on(api::node::JoinTokenList, node::token_list)
         .on(api::node::JoinTokenCreate, node::token_create)
         .on(api::node::JoinTokenRevoke, node::token_revoke)
@@ -258,6 +310,10 @@ fn routes(app: App) -> Routes<App> {
         .on(api::image::NodeContainerList, image::containers)
         .on(api::image::NodeContainerRemove, image::container_remove)
         .on(api::image::NodeContainerFiles, image::container_files)
+        .on(api::backup::BackupCreate, backup::create)
+        .on(api::backup::BackupList, backup::list)
+        .on(api::backup::BackupScheduleShow, backup::schedule)
+        .on(api::backup::BackupScheduleRun, backup::run)
         .on(api::blob::BlobList, blob::list)
         .on(api::blob::ChunksMissing, blob::missing)
         .on(api::blob::ChunkPut, blob::put)
@@ -280,6 +336,22 @@ fn routes(app: App) -> Routes<App> {
         .on(api::workflow::ExecutionOutput, workflow::output)
         .on(api::workflow::ExecutionCancel, workflow::cancel)
         .on(api::workflow::ExecutionRetry, workflow::retry)
+        .on(api::schedule::ScheduleList, schedule::list)
+        .on(api::schedule::ScheduleGet, schedule::get)
+        .on(api::schedule::ScheduleApply, schedule::apply)
+        .on(api::schedule::ScheduleRemove, schedule::remove)
+        .on(api::schedule::SchedulePause, schedule::pause)
+        .on(api::schedule::ScheduleResume, schedule::resume)
+        .on(api::schedule::ScheduleRun, schedule::run)
+        .on(api::schedule::ScheduleNext, schedule::next)
+        .on(api::schedule::ScheduleHistory, schedule::history)
+        .on(api::schedule::SchedulePreview, schedule::preview)
+        .on(api::watcher::WatcherList, watcher::list)
+        .on(api::watcher::WatcherGet, watcher::get)
+        .on(api::watcher::WatcherApply, watcher::apply)
+        .on(api::watcher::WatcherRemove, watcher::remove)
+        .on(api::watcher::WatcherEnable, watcher::enable)
+        .on(api::watcher::WatcherDisable, watcher::disable)
         .on(api::module::ModuleList, module::list)
         .on(api::module::ModulePush, module::push)
         .on(api::module::ModuleGet, module::get)
@@ -297,10 +369,31 @@ fn routes(app: App) -> Routes<App> {
         .on(api::secret::SecretVersionDestroy, secret::destroy)
         .on(api::secret::SecretRemove, secret::remove)
         .on(api::secret::SecretRewrap, secret::rewrap)
+        .on(api::lock::LockList, lock::list)
+        .on(api::lock::LockGet, lock::get)
+        .on(api::lock::LockAcquire, lock::acquire)
+        .on(api::lock::LockRenew, lock::renew)
+        .on(api::lock::LockRelease, lock::release)
+        .on(api::lock::LockForceRelease, lock::force_release)
+        .on(api::state::StateNamespaceList, state::namespaces)
+        .on(api::state::StateNamespaceClear, state::clear)
+        .on(api::state::StateList, state::list)
+        .on(api::state::StateGet, state::get)
+        .on(api::state::StateDelete, state::delete)
+        .on(api::state::StateValueGet, state::value)
+        .on(api::state::StatePut, state::put)
+        .on(api::state::StateHistory, state::history)
+        .on(api::state::StateCommit, state::commit)
+        .on(api::state::StateStream, state_stream::open)
         .on(api::operation::OperationList, operation::list)
         .on(api::operation::OperationGet, operation::get)
         .on(api::operation::OperationCancel, operation::cancel)
         .on(api::record::EventList, record::events)
+        .on(api::record::EventExport, record::export)
+        .on(api::record::EventEmit, record::emit)
+        .on(api::timeline::TimelineFind, timeline::find)
+        .on(api::timeline::ProjectTimeline, timeline::of_project)
+        .on(api::timeline::TimelineGet, timeline::of_all)
         .on(api::record::AuditList, audit::list)
         .on(api::record::AuditExport, audit::export)
         .on(api::record::AuditVerify, audit::verify)

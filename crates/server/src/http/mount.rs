@@ -9,10 +9,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
 use axum::routing::{MethodFilter, MethodRouter};
@@ -43,6 +44,8 @@ pub struct Call<E: Endpoint> {
     pub body: E::Body,
     /// The body of an endpoint that takes bytes as they are.
     pub raw: Bytes,
+    /// The body of an endpoint that goes on reading it while it answers.
+    pub incoming: Unread,
     /// What `If-Match` names; zero where there is none.
     pub expected: Generation,
     /// What the caller proved itself with, for streams that ask again.
@@ -50,6 +53,16 @@ pub struct Call<E: Endpoint> {
     /// Where a browser says it wants to resume a stream.
     pub last_event_id: Option<String>,
     project: Option<Project>,
+}
+
+/// A body that is read while the answer is written. (Bodies cannot be shared between threads, and calls
+/// are; a lock that nobody ever waits for makes up for it.)
+pub struct Unread(Mutex<Body>);
+
+impl Unread {
+    pub(crate) fn into_body(self) -> Body {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl<E: Endpoint> Call<E> {
@@ -256,6 +269,7 @@ impl Admitted {
             query,
             body,
             raw: self.raw,
+            incoming: Unread(Mutex::new(self.incoming)),
             expected: self.expected,
             presented: known.presented,
             last_event_id: self.last_event_id,

@@ -1,10 +1,12 @@
 //! Events.
 
 use hostler_api::Listing;
-use hostler_api::record::{EventList, EventView};
-use hostler_control::EventQuery;
-use hostler_model::{Error, Need, Permission};
+use hostler_api::record::{EventEmit, EventEmitBody, EventExport, EventList, EventView};
+use hostler_control::{Cx, EventQuery, NewCustomEvent};
+use hostler_model::filter::Filter;
+use hostler_model::{Diagnostic, EVENT_FIELDS, Error, EventName, Need, Permission, ProjectId};
 
+use super::error::malformed;
 use super::gate::unknown_project;
 use super::watch::{self, Watched};
 use super::{Answer, App, Call, page, view};
@@ -13,18 +15,24 @@ pub(crate) async fn events(
     app: App,
     call: Call<EventList>,
 ) -> Result<Answer<Listing<EventView>>, Error> {
-    let project = match &call.query.project {
-        Some(given) => Some(visible_project(&app, &call, given).await?),
-        None => None,
-    };
+    let project = visible_project(&app, &call.cx, call.query.project.as_deref()).await?;
     let query = EventQuery {
         project,
-        kind: call.query.kind,
+        kind: call.query.kind.clone(),
         object: call.query.object,
         id: call.query.id.clone(),
+        name: call.query.name.clone(),
+        cause: call.query.cause.clone(),
+        since: call.query.since,
+        until: call.query.until,
+        filter: filter(call.query.filter.as_deref())?,
         with_nodes: false,
     };
     if call.query.watch == Some(true) {
+        if query.since.is_some() || query.until.is_some() {
+            let next = "list with `since`, and watch from the `watchCursor` of the list";
+            return Err(malformed("what is watched begins now and has no end", next));
+        }
         let cursor = call.query.cursor.clone();
         return watch::open(app, call, cursor, Watched::Events(query)).await;
     }
@@ -37,14 +45,63 @@ pub(crate) async fn events(
     Ok(Answer::new(listing))
 }
 
+fn filter(given: Option<&str>) -> Result<Option<Filter>, Error> {
+    let Some(text) = given else { return Ok(None) };
+    Filter::read(text, &EVENT_FIELDS).map(Some).map_err(|mistake| {
+        let mut error = malformed("the filter cannot be read", "mend it where the mark is");
+        error.errors = vec![Diagnostic::new("/query/filter", mistake.to_string())];
+        error
+    })
+}
+
 async fn visible_project(
     app: &App,
-    call: &Call<EventList>,
-    given: &str,
-) -> Result<hostler_model::ProjectId, Error> {
+    cx: &Cx,
+    given: Option<&str>,
+) -> Result<Option<ProjectId>, Error> {
+    let Some(given) = given else { return Ok(None) };
     let project = app.control().project_resolve(given).await?;
-    match call.cx.caller.may(Need::of(Permission::EventRead, Some(project.id))) {
-        true => Ok(project.id),
+    match cx.caller.may(Need::of(Permission::EventRead, Some(project.id))) {
+        true => Ok(Some(project.id)),
         false => Err(unknown_project(given)),
     }
+}
+
+pub(crate) async fn export(
+    app: App,
+    call: Call<EventExport>,
+) -> Result<Answer<Listing<EventView>>, Error> {
+    let asked = &call.query;
+    let query = EventQuery {
+        project: visible_project(&app, &call.cx, asked.project.as_deref()).await?,
+        kind: asked.kind.clone(),
+        object: asked.object,
+        id: asked.id.clone(),
+        name: asked.name.clone(),
+        cause: asked.cause.clone(),
+        since: asked.since,
+        until: asked.until,
+        filter: filter(asked.filter.as_deref())?,
+        with_nodes: false,
+    };
+    let after = page::before(asked.cursor.as_deref())?.or(asked.after);
+    let limit = page::limit(asked.limit)?;
+    let events = app.control().event_export(&call.cx, &query, after, limit).await?;
+    Ok(Answer::new(page::listing(events, view::event)))
+}
+
+pub(crate) async fn emit(app: App, call: Call<EventEmit>) -> Result<Answer<EventView>, Error> {
+    let EventEmitBody { kind, message, payload } = &call.body;
+    let EventName::Custom(name) = kind else {
+        let words = format!("`{kind}` is told by Hostler itself; yours are `custom.NAME`");
+        return Err(Error::invalid(vec![Diagnostic::new("/kind", words)]));
+    };
+    let new = NewCustomEvent {
+        name: name.clone(),
+        message: message.clone(),
+        payload: payload.clone(),
+        cause: None,
+    };
+    let told = app.control().event_emit(&call.cx, call.project(), new).await?;
+    Ok(Answer::new(view::event(told)))
 }

@@ -204,6 +204,7 @@ pub(crate) fn task(caller: &Caller, detail: TaskDetail) -> TaskView {
         attempts: workload.attempts,
         time_ready: workload.time_ready,
         status,
+        trace: workload.trace.map(|trace| trace.trace_id()),
         created_by: detail.created_by,
         generation: workload.generation.get(),
         time_created: workload.time_created,
@@ -250,6 +251,7 @@ pub(crate) fn queue(detail: QueueDetail) -> QueueProject {
         secrets: usage.secrets,
         blobs: usage.blobs,
         logs: usage.logs,
+        state: usage.state,
         next: next.into_iter().map(queued).collect(),
     }
 }
@@ -390,6 +392,7 @@ pub(crate) fn explanation(explained: hostler_control::Explanation) -> Explanatio
         nodes: nodes.collect(),
         hints: explained.hints,
         readiness: explained.readiness,
+        trace: explained.trace.map(|trace| trace.trace_id()),
     }
 }
 
@@ -429,12 +432,14 @@ pub(crate) fn event(event: Event) -> EventView {
     let event = event.event;
     EventView {
         sequence,
-        kind: event.kind,
+        kind: event.name(),
         time: event.time,
         project: event.project_id,
         object: event.object,
         actor: event.actor,
         message: event.message,
+        payload: event.payload.and_then(|payload| serde_json::to_value(payload).ok()),
+        correlation: event.correlation,
     }
 }
 

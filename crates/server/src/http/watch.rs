@@ -37,9 +37,9 @@ use super::{Answer, App, Call, page, standing, view, workload_view};
 /// How often an idle stream looks at its credential.
 pub(crate) const RECHECK: Duration = Duration::from_secs(3);
 /// How often an idle stream says that it is alive.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+pub(crate) const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How soon a browser that lost the stream comes back.
-const RETRY_MILLIS: u32 = 2000;
+pub(crate) const RETRY_MILLIS: u32 = 2000;
 
 /// What is watched.
 pub(crate) enum Watched {
@@ -155,11 +155,7 @@ impl Watch {
 
     fn say<T: Serialize>(&mut self, message: &WatchMessage<T>) {
         self.time_beat = self.app.clock().instant();
-        if let Ok(data) = serde_json::to_string(message) {
-            let (cursor, kind) = (&message.cursor, message.kind);
-            let frame = format!("id: {cursor}\nevent: {kind}\ndata: {data}\n\n");
-            self.ready.push_back(frame.into());
-        }
+        self.ready.extend(frame(message));
     }
 
     /// Turns a batch of events into messages.
@@ -267,6 +263,13 @@ impl Watch {
     ) {
         self.say(&WatchMessage { kind, cursor: cursor.to_string(), object, id });
     }
+}
+
+/// A message as it is sent.
+pub(crate) fn frame<T: Serialize>(message: &WatchMessage<T>) -> Option<Bytes> {
+    let data = serde_json::to_string(message).ok()?;
+    let (cursor, kind) = (&message.cursor, message.kind);
+    Some(format!("id: {cursor}\nevent: {kind}\ndata: {data}\n\n").into())
 }
 
 fn found<T>(result: Result<T, Error>) -> Result<Option<T>, Error> {

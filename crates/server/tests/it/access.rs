@@ -1,6 +1,6 @@
 //! Who may call what: every endpoint with every kind of caller, compared with the contract.
 
-use hostler_api::{Access, Described, IfMatch};
+use hostler_api::{Access, Described, IfMatch, Stream};
 use hostler_model::Role;
 use hostler_server::http::{Rate, Rates};
 use http::Method;
@@ -122,7 +122,9 @@ async fn every_endpoint_asks_for_exactly_the_role_it_declares() {
                     endpoint.name, caller.label
                 ));
             }
-            if endpoint.method != Method::GET && is == Outcome::Allowed {
+            // A stream has begun its answer before it reads anything.
+            let is_read = endpoint.method != Method::GET && endpoint.stream != Stream::Duplex;
+            if is_read && is == Outcome::Allowed {
                 assert_eq!(
                     reply.code(),
                     if endpoint.if_match == IfMatch::Always {

@@ -15,6 +15,7 @@ use hostler_proto::v1::agent_link_client::AgentLinkClient;
 use hostler_proto::v1::blob_link_client::BlobLinkClient;
 use hostler_proto::v1::peer_link_client::PeerLinkClient;
 use hostler_proto::v1::secret_link_client::SecretLinkClient;
+use hostler_proto::v1::step_link_client::StepLinkClient;
 use hostler_proto::v1::{self, agent_message::Body as In, server_message::Body as Out};
 use hostler_server::grpc::serve_agents;
 use hostler_server::tls::ServerTls;
@@ -56,6 +57,7 @@ const CALLS: &[(&str, Rule)] = &[
     ("PutBlob", Rule::Nodes),
     ("PutOutputs", Rule::Nodes),
     ("FetchSecrets", Rule::Nodes),
+    ("Ask", Rule::Nodes),
     ("Relay", Rule::Servers),
 ];
 
@@ -68,6 +70,8 @@ enum Reach {
     Itself,
     /// Names runs or placements, which have to be the node's own.
     OwnRuns,
+    /// Names watchers, which have to be the node's own.
+    OwnWatchers,
     /// Names streams, which are of this very session.
     OwnStreams,
 }
@@ -80,7 +84,8 @@ fn reach(message: &In) -> Reach {
         | In::FactsChanged(_)
         | In::ImageNews(_)
         | In::RenewRequest(_) => Reach::Itself,
-        In::Reports(_) | In::StatusReports(_) => Reach::OwnRuns,
+        In::Reports(_) | In::StatusReports(_) | In::Holdings(_) => Reach::OwnRuns,
+        In::WatcherReport(_) => Reach::OwnWatchers,
         In::StreamData(_) | In::StreamEnd(_) => Reach::OwnStreams,
     }
 }
@@ -97,11 +102,13 @@ fn field(message: &In) -> &'static str {
         In::StatusReports(_) => "status_reports",
         In::FactsChanged(_) => "facts_changed",
         In::ImageNews(_) => "image_news",
+        In::Holdings(_) => "holdings",
+        In::WatcherReport(_) => "watcher_report",
     }
 }
 
 /// One message of every kind, about things that are not the speaker's.
-fn said(run: &str, placement: &str) -> Vec<In> {
+fn said(run: &str, placement: &str, watcher: &str) -> Vec<In> {
     let running = v1::report::State::Exited(v1::Exited {
         reason: "exited".into(),
         code: Some(0),
@@ -121,6 +128,8 @@ fn said(run: &str, placement: &str) -> Vec<In> {
         }),
     };
     let plain = v1::Report { origin: None, ..report.clone() };
+    let holdings =
+        v1::Holdings { run_ids: vec![run.to_owned()], reports: vec![plain.clone()], more: false };
     let status = v1::StatusReport {
         placement_id: placement.to_owned(),
         generation: 1_000,
@@ -132,7 +141,11 @@ fn said(run: &str, placement: &str) -> Vec<In> {
     };
     let labelled = json!({ "labels": { "gpu": "yes" }, "hostname": "n1" }).to_string();
     vec![
-        In::Heartbeat(v1::Heartbeat { applied_generation: 1, metrics_json: String::new() }),
+        In::Heartbeat(v1::Heartbeat {
+            applied_generation: 1,
+            metrics_json: String::new(),
+            usage_json: String::new(),
+        }),
         In::Reports(v1::Reports { reports: vec![report, plain] }),
         In::StreamData(v1::StreamData { stream_id: 1, frames: Vec::new() }),
         In::StreamEnd(v1::StreamEnd { stream_id: 1, ..v1::StreamEnd::default() }),
@@ -143,6 +156,21 @@ fn said(run: &str, placement: &str) -> Vec<In> {
         In::StatusReports(v1::StatusReports { reports: vec![status] }),
         In::FactsChanged(v1::FactsChanged { facts_json: labelled }),
         In::ImageNews(v1::ImageNews { news_json: vec!["{}".into()] }),
+        In::Holdings(holdings),
+        In::WatcherReport(v1::WatcherReport {
+            number: 1,
+            generation: 99,
+            news_json: vec![
+                json!({
+                    "watcher": watcher,
+                    "sequence": 1,
+                    "time": "2026-01-01T00:00:00Z",
+                    "told": { "word": "fired", "words": "of somebody else" },
+                })
+                .to_string(),
+            ],
+            standings_json: vec![json!({ "watcher": watcher, "revision": 1 }).to_string()],
+        }),
     ]
 }
 
@@ -174,7 +202,7 @@ fn every_call_and_every_kind_of_message_has_a_rule() {
         number.ends_with(';').then(|| name.rsplit(' ').next().unwrap_or(name).to_owned())
     });
     let hello = In::Hello(v1::Hello::default());
-    let mut tried: Vec<&str> = said("", "").iter().map(field).collect();
+    let mut tried: Vec<&str> = said("", "", "").iter().map(field).collect();
     tried.push(field(&hello));
     let mut kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
     tried.sort_unstable();
@@ -251,6 +279,7 @@ impl Listener {
             protocol: PROTOCOL,
             session_epoch: epoch,
             facts_json,
+            tells_holdings: true,
             ..v1::Hello::default()
         };
         say.send(v1::AgentMessage { body: Some(In::Hello(hello)) }).await.unwrap();
@@ -291,6 +320,7 @@ async fn call(name: &str, channel: Channel) -> Result<(), Status> {
     let mut agents = AgentLinkClient::new(channel.clone());
     let mut blobs = BlobLinkClient::new(channel.clone());
     let mut secrets = SecretLinkClient::new(channel.clone());
+    let mut steps = StepLinkClient::new(channel.clone());
     let mut peers = PeerLinkClient::new(channel);
     match name {
         "Session" => {
@@ -308,6 +338,7 @@ async fn call(name: &str, channel: Channel) -> Result<(), Status> {
         "PutBlob" => blobs.put_blob(v1::PutBlobRequest::default()).await.map(drop),
         "PutOutputs" => blobs.put_outputs(v1::PutOutputsRequest::default()).await.map(drop),
         "FetchSecrets" => secrets.fetch_secrets(v1::FetchSecretsRequest::default()).await.map(drop),
+        "Ask" => steps.ask(v1::StepRequest::default()).await.map(drop),
         "Relay" => peers.relay(v1::RelayRequest::default()).await.map(drop),
         other => panic!("nobody tries {other}"),
     }
@@ -410,6 +441,15 @@ async fn a_token_of_a_person_opens_nothing_here() {
     assert_eq!(came(&result), Came::Refused, "{result:?}");
 }
 
+/// A watcher that is for one node only, which has its orders.
+async fn watcher(listener: &Listener) -> String {
+    let spec = json!({ "nodes": ["n1"], "watch": { "port": { "port": 443 } } });
+    let path = "/api/v1/projects/default/watchers/theirs";
+    let made = listener.world.call(http::Method::PUT, path, Some(spec)).await.json();
+    listener.world.control.watcher_orders_give().await.unwrap();
+    made["id"].as_str().unwrap().to_owned()
+}
+
 /// A stolen certificate of one node, tried on everything of another.
 #[tokio::test]
 async fn a_node_speaks_for_no_other() {
@@ -420,12 +460,21 @@ async fn a_node_speaks_for_no_other() {
     let (run, at) = (run.to_string(), placement_id.to_string());
     let (thief_id, thief) = listener.member("thief").await;
     let before = world.get("/api/v1/projects/default/workloads/web/runs").await.json();
+    let watcher = watcher(&listener).await;
     let noted = counted(world, FOREIGN).await;
 
+    // As after a restore, so that it is asked what it holds.
+    let now = Clock::system().now();
+    let waited: Result<(), hostler_store::Error> = world
+        .control
+        .store()
+        .tx("resync", |tx| Box::pin(tx.node_resync_insert(thief_id, "restored", now)))
+        .await;
+    waited.unwrap();
     let mut session = listener.open(&thief, 7).await.unwrap();
     let welcome = session.next().await;
-    assert!(matches!(welcome, Some(Out::Welcome(_))), "{welcome:?}");
-    for message in said(&run, &at) {
+    assert!(matches!(&welcome, Some(Out::Welcome(w)) if w.asks_holdings), "{welcome:?}");
+    for message in said(&run, &at, &watcher) {
         let (kind, reach) = (field(&message), reach(&message));
         session.say(message).await;
         match (kind, reach) {
@@ -438,6 +487,14 @@ async fn a_node_speaks_for_no_other() {
                 assert_eq!(acks.len(), 2);
                 assert!(acks.iter().all(|ack| ack.unknown), "{acks:?}");
             }
+            ("holdings", Reach::OwnRuns) => {
+                let acks = session.find(|said| match said {
+                    Out::ReportAcks(acks) => Some(acks.acks),
+                    _ => None,
+                });
+                let acks = acks.await;
+                assert!(acks.len() == 1 && acks[0].unknown, "{acks:?}");
+            }
             ("status_reports", Reach::OwnRuns) => {
                 let acks = session.find(|said| match said {
                     Out::StatusAcks(acks) => Some(acks.acks),
@@ -445,6 +502,13 @@ async fn a_node_speaks_for_no_other() {
                 });
                 let acks = acks.await;
                 assert!(acks.len() == 1 && acks[0].unknown, "{acks:?}");
+            }
+            ("watcher_report", Reach::OwnWatchers) => {
+                let ack = session.find(|said| match said {
+                    Out::WatcherAck(ack) => Some(ack.number),
+                    _ => None,
+                });
+                assert_eq!(ack.await, 1, "it need not tell it again");
             }
             ("renew_request", Reach::Itself) => {
                 let reply = session.find(|said| match said {
@@ -465,6 +529,10 @@ async fn a_node_speaks_for_no_other() {
 
     let after = world.get("/api/v1/projects/default/workloads/web/runs").await.json();
     assert_eq!(after, before, "nothing was believed");
+    let watched = world.get("/api/v1/projects/default/watchers/theirs").await.json();
+    assert_eq!(watched["nodes"][0]["state"], "pending", "{watched}");
+    let fired = world.get("/api/v1/events?kind=watcher.fired").await.json();
+    assert_eq!(fired["items"], json!([]));
     assert_eq!(placement(world).await, placement_id);
     for name in ["n1", "thief"] {
         let node = world.get(&format!("/api/v1/nodes/{name}")).await.json();
@@ -482,11 +550,19 @@ async fn a_node_speaks_for_no_other() {
         let refused = secrets.fetch_secrets(asked).await.unwrap_err();
         assert_eq!(refused.code(), Code::PermissionDenied, "{refused:?}");
     }
+    let mut steps = StepLinkClient::new(channel.clone());
+    let ask_json = br#"{"ask":"state-get","key":"k"}"#.to_vec();
+    let asked = v1::StepRequest { placement_id: at.clone(), run_id: run.clone(), ask_json };
+    let refused = steps.ask(asked).await.unwrap_err();
+    assert_eq!(refused.code(), Code::PermissionDenied, "{refused:?}");
     let mut blobs = BlobLinkClient::new(channel);
     let digest = vec![7; 32];
-    for put_as in
-        [v1::put_as::Name::RunId(run.clone()), v1::put_as::Name::Grant("of somebody else".into())]
-    {
+    let operation = Uuid::from_u128(11).to_string();
+    for put_as in [
+        v1::put_as::Name::RunId(run.clone()),
+        v1::put_as::Name::Grant("of somebody else".into()),
+        v1::put_as::Name::BackupId(operation.clone()),
+    ] {
         let put_as = Some(v1::PutAs { name: Some(put_as) });
         let missing =
             v1::MissingChunksRequest { put_as: put_as.clone(), digests: vec![digest.clone()] };
@@ -509,22 +585,40 @@ async fn a_node_speaks_for_no_other() {
             assert_eq!(result.unwrap_err().code(), Code::PermissionDenied);
         }
     }
-    let fetch = v1::FetchBlobRequest { digest: digest.clone(), run_id: run.clone() };
+    let fetch = v1::FetchBlobRequest {
+        digest: digest.clone(),
+        run_id: run.clone(),
+        restore_id: String::new(),
+    };
+    let restored = v1::FetchBlobRequest {
+        digest: digest.clone(),
+        run_id: String::new(),
+        restore_id: operation.clone(),
+    };
     let outputs = v1::PutOutputsRequest { run_id: run.clone(), outputs: Vec::new() };
-    for result in
-        [blobs.fetch_blob(fetch).await.map(drop), blobs.put_outputs(outputs).await.map(drop)]
-    {
+    for result in [
+        blobs.fetch_blob(fetch).await.map(drop),
+        blobs.fetch_blob(restored).await.map(drop),
+        blobs.put_outputs(outputs).await.map(drop),
+    ] {
         assert_eq!(result.unwrap_err().code(), Code::PermissionDenied);
     }
-    let chunks =
-        v1::FetchChunksRequest { blob: digest.clone(), run_id: run, digests: vec![digest] };
-    let refused = match blobs.fetch_chunks(chunks).await {
-        Ok(stream) => stream.into_inner().message().await.unwrap_err(),
-        Err(status) => status,
-    };
-    assert_eq!(refused.code(), Code::PermissionDenied);
-    // Three reports, two questions for secrets, and nine about content.
-    assert_eq!(counted(world, FOREIGN).await, noted + 14, "each is counted");
+    for (run_id, restore_id) in [(run.clone(), String::new()), (String::new(), operation.clone())] {
+        let blob = digest.clone();
+        let digests = vec![digest.clone()];
+        let chunks = v1::FetchChunksRequest { blob, run_id, digests, restore_id };
+        let refused = match blobs.fetch_chunks(chunks).await {
+            Ok(stream) => stream.into_inner().message().await.unwrap_err(),
+            Err(status) => status,
+        };
+        assert_eq!(refused.code(), Code::PermissionDenied);
+    }
+    let both = v1::FetchBlobRequest { digest, run_id: run, restore_id: operation };
+    let refused = blobs.fetch_blob(both).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument);
+    // Three reports, news and a standing of a watcher, two questions for secrets, one for what steps share, and
+    // fourteen about content.
+    assert_eq!(counted(world, FOREIGN).await, noted + 22, "each is counted");
     assert_eq!(world.get("/api/v1/whoami").await.status, 200, "others are answered");
 }
 

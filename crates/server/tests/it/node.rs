@@ -77,6 +77,7 @@ pub async fn join_in(world: &World, name: &str, timezone: Option<&str>) -> (Node
         applied_generation: Generation::ZERO,
         facts: Some(facts),
         heartbeat_wish: None,
+        can_tell_holdings: true,
     };
     let attached = match world.control.node_attach(id, &certificate.serial, &hello).await.unwrap() {
         Attach::Attached(attached) => attached,

@@ -180,7 +180,7 @@ async fn metrics_need_a_viewer_and_count_requests() {
     );
     world.get("/api/v1/nodes").await;
     let reply = world.get("/metrics").await;
-    assert!(reply.header("content-type").starts_with("text/plain"));
+    assert!(reply.header("content-type").starts_with("application/openmetrics-text"));
     let text = String::from_utf8(reply.bytes).unwrap();
     let line =
         "hostler_http_requests_total{endpoint=\"node_list\",method=\"GET\",status=\"2xx\"} 1";

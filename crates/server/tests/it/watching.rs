@@ -214,6 +214,8 @@ async fn becomes(world: &World, node: NodeId, state: NodeState) {
                 object: ObjectRef::new(ObjectKind::Node, node, &after.name),
                 actor: Actor { kind: ActorKind::System, name: "test".into() },
                 message: "test".into(),
+                payload: None,
+                correlation: None,
                 time: Timestamp::EPOCH,
             };
             tx.journal_append(&[event], &[]).await

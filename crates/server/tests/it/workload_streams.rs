@@ -136,6 +136,8 @@ async fn a_node_that_is_not_connected_cannot_be_asked() {
         node_id: node,
         node_name: "n1".parse().unwrap(),
         session_epoch: Generation::FIRST,
+        applied_generation: Generation::ZERO,
+        is_asked: false,
         heartbeat: std::time::Duration::from_secs(5),
         agent_addresses: Vec::new(),
         authority: None,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use futures::StreamExt;
+use hostler_base::shutdown::{Phase, Shutdown};
 use hostler_base::{Clock, Ids};
 use hostler_control::{Boot, Control, ControlConfig};
 use hostler_server::http::{App, AppParts, Rates, router};
@@ -23,6 +24,8 @@ pub struct World {
     pub router: Router,
     pub admin: String,
     pub stopping: CancellationToken,
+    /// What serves state.
+    _shutdown: Shutdown,
 }
 
 pub struct Reply {
@@ -77,6 +80,8 @@ impl World {
         let control = boot.run().await.unwrap();
         let admin = control.local_token_issue().await.unwrap().expose().to_owned();
         let stopping = CancellationToken::new();
+        let shutdown = Shutdown::new(Clock::system());
+        control.state_start(&shutdown.tasks(Phase::Reconcilers));
         let app = App::new(AppParts {
             control: control.clone(),
             ids: Ids::system(),
@@ -88,7 +93,7 @@ impl World {
             stopping: stopping.clone(),
         });
         let router = router(app.clone()).unwrap();
-        World { app, control, router, admin, stopping }
+        World { app, control, router, admin, stopping, _shutdown: shutdown }
     }
 
     pub async fn send(&self, request: Request<Body>) -> Reply {

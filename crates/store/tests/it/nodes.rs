@@ -245,6 +245,7 @@ fn renewal(node: NodeId, epoch: u64, applied: u64) -> LeaseRenewal {
         session_epoch: Generation::from_u64(epoch),
         applied_generation: Generation::from_u64(applied),
         metrics: None,
+        usage: None,
     }
 }
 

@@ -219,6 +219,7 @@ pub fn workload(project_id: ProjectId, text: &str) -> Workload {
         attempts: 0,
         time_ready: Some(at(0)),
         time_give_up: None,
+        trace: None,
         generation: Generation::FIRST,
         created_by: PrincipalId::from_uuid(next_uuid()),
         time_created: at(0),
@@ -364,6 +365,8 @@ pub fn event(kind: EventKind, project_id: Option<ProjectId>, id: &str, seconds: 
         object: ObjectRef::new(ObjectKind::Task, id, "job"),
         actor: actor(),
         message: "it happened".to_owned(),
+        payload: None,
+        correlation: None,
         time: at(seconds),
     }
 }

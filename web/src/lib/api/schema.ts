@@ -86,6 +86,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/metrics/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Metrics of every node in the Prometheus text format. */
+        get: operations["metrics_nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics/workloads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Metrics of every service on every node in the Prometheus text format. */
+        get: operations["metrics_workloads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/metrics/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Key figures of the installation over time, as this server remembers them. */
+        get: operations["metrics_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/servers": {
         parameters: {
             query?: never;
@@ -114,6 +165,75 @@ export interface paths {
         get: operations["reconciler_list"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/diagnosis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Examine the control plane: what is wrong with it, and what to do. */
+        get: operations["diagnose"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the backups that servers made by themselves, or tried to, newest first. */
+        get: operations["backup_list"];
+        put?: never;
+        /** Take a copy of everything the control plane knows, as it is at this moment. */
+        post: operations["backup_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backup-schedule": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show how often servers make backups, and when the next is due. */
+        get: operations["backup_schedule_show"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/backup-schedule/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have this server make a backup now, as if it were due. */
+        post: operations["backup_schedule_run"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1322,6 +1442,262 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/nodes/{node}/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Measure a node's machine and judge it: load, memory, disks, failed services, clock, temperatures, certificate. */
+        get: operations["node_health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/packages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List packages of a node's machine: installed, upgradable, or found by a search. */
+        get: operations["node_packages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/services": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the services of a node's machine, or show one of them. */
+        get: operations["node_services"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what a node's machine wrote down: its journal, or a file below `/var/log`. */
+        get: operations["node_logs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the processes of a node's machine. */
+        get: operations["node_processes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/disks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the file systems of a node's machine, and what is largest below a directory. */
+        get: operations["node_disks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the users of a node's machine. */
+        get: operations["node_users"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/deeds/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say what a deed would change on a node's machine, and change nothing. */
+        post: operations["node_deed_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/deeds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do something to a node's machine. What came of it is the result of the operation's step: `HostOutcome`. */
+        post: operations["node_deed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/nodes/{node}/backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep what is on paths of a node's machine, with an operation. */
+        post: operations["node_backup_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/node-backups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List backups of nodes, newest first. */
+        get: operations["node_backup_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/node-backups/{backup}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a backup of a node. */
+        get: operations["node_backup_get"];
+        put?: never;
+        post?: never;
+        /** Remove a backup of a node; content that no other backup has goes in time. */
+        delete: operations["node_backup_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/node-backups/{backup}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what is in a backup of a node, as it was met. */
+        get: operations["node_backup_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/node-backups/{backup}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Read a backup of a node through, with an operation: whether everything is there and right. */
+        post: operations["node_backup_verify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/node-backups/{backup}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put a backup back, on its node or on another one; needs node.backup too. What came of it is the result of the operation's step: `RestoreOutcome`. */
+        post: operations["node_backup_restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/images": {
         parameters: {
             query?: never;
@@ -2218,6 +2594,214 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project}/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List schedules by name. */
+        get: operations["schedule_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/schedules/{schedule}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a schedule, with its last fire. */
+        get: operations["schedule_get"];
+        /** Make a schedule, or change the one that `If-Match` names. Its target is done in the name of the caller from then on. */
+        put: operations["schedule_apply"];
+        post?: never;
+        /** Remove a schedule with its history. What it made goes on. */
+        delete: operations["schedule_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/schedules/{schedule}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep a schedule from doing anything until it is resumed. */
+        post: operations["schedule_pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/schedules/{schedule}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a paused schedule go on from now. */
+        post: operations["schedule_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/schedules/{schedule}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Do now what a schedule is for, in its owner's name. */
+        post: operations["schedule_run"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/schedules/{schedule}/next": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Say when a schedule comes next. */
+        get: operations["schedule_next"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/schedules/{schedule}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what became of the times of a schedule, newest first. */
+        get: operations["schedule_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/schedule-preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say when a schedule like this would come, without making it. */
+        post: operations["schedule_preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/watchers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List watchers by name. */
+        get: operations["watcher_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/watchers/{watcher}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a watcher, and how it stands on its nodes. */
+        get: operations["watcher_get"];
+        /** Make a watcher, or change the one that `If-Match` names. Nodes look with the rights of the caller from then on: node.inspect, and for commands node.administer. */
+        put: operations["watcher_apply"];
+        post?: never;
+        /** Remove a watcher. Nodes look no more, and what they have not told yet is forgotten. */
+        delete: operations["watcher_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/watchers/{watcher}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have nodes look again. */
+        post: operations["watcher_enable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/watchers/{watcher}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep nodes from looking until the watcher is enabled. */
+        post: operations["watcher_disable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects/{project}/blobs": {
         parameters: {
             query?: never;
@@ -2511,6 +3095,490 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project}/locks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List locks by name, with those who hold them. */
+        get: operations["lock_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/locks/{lock}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a lock: who holds it, who waits, and who held it before. */
+        get: operations["lock_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/locks/{lock}/holds/{hold}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Acquire a lock under an id of your own, or find again what a request with this id did; waits for it if asked to. */
+        put: operations["lock_acquire"];
+        post?: never;
+        /** Release a lock, or give a place in its queue back. */
+        delete: operations["lock_release"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/locks/{lock}/holds/{hold}/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that a holder is still there; its time counts from now on. */
+        post: operations["lock_renew"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/locks/{lock}/force-release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take a lock away from who holds it, with a reason; who waits longest is next. */
+        post: operations["lock_force_release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the event hooks of the whole installation, by name. */
+        get: operations["hook_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hooks/{hook}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an event hook of the whole installation. */
+        get: operations["hook_get"];
+        /** Make or change an event hook of the whole installation. It acts in the name of the caller. */
+        put: operations["hook_set"];
+        post?: never;
+        /** Remove an event hook of the whole installation, with what it had not delivered. */
+        delete: operations["hook_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hooks/{hook}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let an event hook of the whole installation hear events again, from now on. */
+        post: operations["hook_enable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hooks/{hook}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep an event hook of the whole installation from hearing events. */
+        post: operations["hook_disable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hooks/{hook}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver one event now, and tell what happened. */
+        post: operations["hook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hooks/{hook}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what an event hook of the whole installation delivered, or is about to, newest first. */
+        get: operations["hook_delivery_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hooks/{hook}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver again what an event hook of the whole installation gave up. */
+        post: operations["hook_replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hooks/{hook}/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Forget what an event hook of the whole installation gave up. */
+        post: operations["hook_discard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the event hooks of a project, by name. */
+        get: operations["project_hook_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/hooks/{hook}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an event hook of a project. */
+        get: operations["project_hook_get"];
+        /** Make or change an event hook of a project. It acts in the name of the caller. */
+        put: operations["project_hook_set"];
+        post?: never;
+        /** Remove an event hook of a project, with what it had not delivered. */
+        delete: operations["project_hook_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/hooks/{hook}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let an event hook of a project hear events again, from now on. */
+        post: operations["project_hook_enable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/hooks/{hook}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Keep an event hook of a project from hearing events. */
+        post: operations["project_hook_disable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/hooks/{hook}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver one event of a project now, and tell what happened. */
+        post: operations["project_hook_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/hooks/{hook}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what an event hook of a project delivered, or is about to, newest first. */
+        get: operations["project_hook_delivery_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/hooks/{hook}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deliver again what an event hook of a project gave up. */
+        post: operations["project_hook_replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/hooks/{hook}/discard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Forget what an event hook of a project gave up. */
+        post: operations["project_hook_discard"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the namespaces of a project's state that hold something. */
+        get: operations["state_namespace_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/state/{namespace}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List entries by key, or watch what becomes of them. */
+        get: operations["state_list"];
+        put?: never;
+        post?: never;
+        /** Empty a namespace. */
+        delete: operations["state_namespace_clear"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/state/{namespace}/entry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an entry with its value. */
+        get: operations["state_get"];
+        put?: never;
+        post?: never;
+        /** Delete an entry. */
+        delete: operations["state_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/state/{namespace}/value": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a value as it is; the answer's headers have its revision and its time. */
+        get: operations["state_value_get"];
+        /** Give an entry a value: at most 1 MiB, as it is. */
+        put: operations["state_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/state/{namespace}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the changes of an entry, newest first, as far as they are kept. */
+        get: operations["state_history"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/state-transactions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Carry out a transaction: where all conditions hold one list of operations, otherwise another. */
+        post: operations["state_commit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/state-stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Open a stream of requests and answers, which stays open. */
+        post: operations["state_stream"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operations": {
         parameters: {
             query?: never;
@@ -2573,6 +3641,40 @@ export interface paths {
         get: operations["event_list"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/events/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List events, oldest first and without a gap, to be kept elsewhere. */
+        get: operations["event_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Tell of an event of one's own, `custom.NAME`. */
+        post: operations["event_emit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2665,6 +3767,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Find what of a project has this name or id, to see its timeline. */
+        get: operations["timeline_find"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/timeline/{kind}/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List everything that touched an object of a project, newest first. */
+        get: operations["project_timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/timeline/{kind}/{object}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same of an object that belongs to no project, such as a node; for those who see the events of the installation. */
+        get: operations["timeline_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2743,6 +3896,23 @@ export interface components {
         } | "function" | "script" | {
             approval: components["schemas"]["ApprovalStep"];
         };
+        /** @description What is done. */
+        Action: {
+            task: components["schemas"]["TaskAction"];
+        } | {
+            workflow: components["schemas"]["WorkflowAction"];
+        } | {
+            workload: components["schemas"]["WorkloadAction"];
+        } | {
+            operation: components["schemas"]["OperationAction"];
+        } | {
+            http: components["schemas"]["HttpAction"];
+        };
+        /**
+         * @description An action without what belongs to it.
+         * @enum {string}
+         */
+        ActionKind: "task" | "workflow" | "workload" | "operation" | "http";
         /** @description A reference to who did something, as kept in events and audit entries. */
         Actor: {
             /** @description `user`, `service`, `workload`, `node` or `system`. */
@@ -3197,6 +4367,100 @@ export interface components {
          * @enum {string}
          */
         Backoff: "fixed" | "linear" | "exponential";
+        BackupCreateBody: {
+            /** @description How it is sealed; absent when it is not. */
+            seal?: components["schemas"]["BackupSeal"] | null;
+            /**
+             * @description Leave out images, and files that tasks left.
+             * @default false
+             */
+            withoutContent?: boolean;
+        };
+        /** @description What something in a backup is. */
+        BackupFileKind: ("directory" | "file" | "link") | "same";
+        BackupFileView: {
+            /** @description With the `/` in front; what is no text is shown as well as it can be. */
+            path: string;
+            kind: components["schemas"]["BackupFileKind"];
+            size?: (number | string) | null;
+            digest?: string | null;
+            /** @description Of a link, or of another name: what it leads to. */
+            target?: string | null;
+            /** @description In octal digits. */
+            mode: string;
+            /** Format: uint32 */
+            uid: number;
+            /** Format: uint32 */
+            gid: number;
+            /** Format: date-time */
+            timeModified: string;
+        };
+        BackupScheduleView: {
+            /** @description Of the server that was asked; absent when it makes none. */
+            directory?: string | null;
+            /**
+             * @example 30s
+             * @example 1m30s
+             */
+            every: string;
+            /** Format: uint32 */
+            keep: number;
+            isSealed: boolean;
+            hasMasterKey: boolean;
+            hasContent: boolean;
+            /** Format: date-time */
+            timeLastGood?: string | null;
+            /** @description Why the last attempt failed, when it did. */
+            problem?: string | null;
+            /** Format: date-time */
+            timeNext?: string | null;
+            isOverdue: boolean;
+        };
+        /**
+         * @description A lock and the key that it was made with: for this one backup only. What they were made of, a passphrase
+         *     or a key file, stays with who asks.
+         */
+        BackupSeal: {
+            /** @description The lock, as it stands in the head of the file. */
+            lock: unknown;
+            /** @description 32 bytes in base64. */
+            key: string;
+        };
+        /** @description How a backup stands. */
+        BackupStanding: ("failed" | "under-way") | "verified" | "unverified" | "elsewhere";
+        /** @description Something that could not be kept or put back, or not as it was. */
+        BackupTrouble: {
+            path: string;
+            why: string;
+        };
+        /** @description What came of reading a backup through. */
+        BackupVerdict: {
+            /** Format: date-time */
+            time: string;
+            /** @description Absent when everything is there and right. */
+            problem?: string | null;
+        };
+        BackupView: {
+            name: string;
+            /** @description The server that made it; absent where that is not known. */
+            server?: string | null;
+            standing: components["schemas"]["BackupStanding"];
+            /** Format: uint64 */
+            size: number;
+            digest?: string | null;
+            /** @description Why there is none, or why it cannot be read. */
+            problem?: string | null;
+            isSealed?: boolean | null;
+            hasMasterKey?: boolean | null;
+            /** Format: date-time */
+            timeCreated: string;
+        };
+        /** @description One part of the bytes of a backup. */
+        BackupVolume: {
+            digest: string;
+            /** Format: uint64 */
+            size: number;
+        };
         BlobCommitBody: {
             /** @description Of the whole content. */
             digest: string;
@@ -3216,7 +4480,7 @@ export interface components {
             from?: number | null;
         };
         /** @description What a blob is there for. */
-        BlobKind: "file" | "image" | "output";
+        BlobKind: "file" | "image" | "output" | "backup";
         BlobListQuery: {
             /** @description Only blobs of this kind. */
             kind?: components["schemas"]["BlobKind"] | null;
@@ -3254,6 +4518,20 @@ export interface components {
         };
         /** @description What becomes of times that passed while nothing could be started. */
         CatchUp: "none" | "one" | "all";
+        /** @description When a certificate ends: the first of a PEM file to end, or the one that a server shows. */
+        CertificateWatch: {
+            /** @description A file of the machine. */
+            path?: string;
+            /** @description HOST:PORT that speaks TLS. */
+            address?: string;
+            /**
+             * @description It is told when no more than this is left.
+             * @default 30d
+             * @example 30s
+             * @example 1m30s
+             */
+            within?: string;
+        };
         /**
          * @description The question: `process`, `{tcp: {port: 80}}`, `{http: {port: 80, path: /}}`, `{exec: [..]}` or
          *     `{log: PATTERN}`.
@@ -3290,6 +4568,22 @@ export interface components {
         };
         /** @description Stable, documented codes; `docs/reference/errors.md` is generated from them. */
         Code: "malformed" | "invalid" | "unauthenticated" | "second-factor-required" | "forbidden" | "not-found" | "no-such-route" | "method-not-allowed" | "already-exists" | "conflict" | "approval-required" | "quota-exceeded" | "stale" | "precondition-required" | "idempotency-key-reused" | "cursor-gone" | "too-large" | "unsupported-media-type" | "rate-limited" | "node-unreachable" | "unavailable" | "internal";
+        /** @description What a command says. It is run from its arguments, without a shell. */
+        CommandWatch: {
+            command: string[];
+            /** @description As whom; `nobody` when absent and the agent is root, and as the agent's own user otherwise. */
+            user?: string | null;
+            /**
+             * @description Then it is ended, and has failed.
+             * @example 30s
+             * @example 1m30s
+             */
+            timeLimit?: string;
+            /** @description `failed`, `recovered`, `changed` (its exit code), `output-changed`, `matches`; the first two when absent. */
+            on?: components["schemas"]["WatchCondition"][];
+            /** @description For `matches`: a regular expression that fits what it prints. */
+            pattern?: string;
+        };
         /** @description How a step is undone. */
         Compensation: "function" | {
             command: string;
@@ -3330,6 +4624,20 @@ export interface components {
             /** Format: date-time */
             time: string;
         };
+        DeadLetterBody: {
+            /**
+             * Format: uint64
+             * @description Number of the event; all dead letters when absent.
+             */
+            sequence?: number | null;
+        };
+        DeadLetterReply: {
+            /**
+             * Format: uint64
+             * @description How many dead letters; more may be left when it is 10,000.
+             */
+            count: number;
+        };
         /** @description Where a step runs, when not wherever its execution runs. */
         Delegation: {
             /** @default any */
@@ -3338,6 +4646,56 @@ export interface components {
             strategy?: components["schemas"]["PickStrategy"];
             /** @description Runs where the execution runs when no node can be had. */
             fallback?: boolean;
+        };
+        /** @description What is done about a call of which nobody knows whether it was made. */
+        Delivery: "at-least-once" | "at-most-once";
+        DeliveryQuery: {
+            /** @description Only those in this state. */
+            state?: components["schemas"]["DeliveryState"] | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        /** @description How far a delivery is. */
+        DeliveryState: "done" | "queued" | "ready" | "performing" | "following" | "dead";
+        /** @description One event for one hook. */
+        DeliveryView: {
+            /** @description What the receiver knows it by; the same however often it is tried. */
+            id: string;
+            /**
+             * Format: uint64
+             * @description Of the event.
+             */
+            sequence: number;
+            event: unknown;
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * Format: uint32
+             * @description Tries that failed.
+             */
+            attempts: number;
+            /** @description Why the last try failed, or what came of it. */
+            note?: string;
+            /**
+             * Format: uint16
+             * @description What the receiver answered with.
+             */
+            status?: number | null;
+            /** @description What was begun and is not over yet, or how it ended. */
+            made?: components["schemas"]["ObjectRef"] | null;
+            /**
+             * Format: date-time
+             * @description When it is tried or looked at next, while it is open.
+             */
+            timeDue?: string | null;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeEnded?: string | null;
         };
         /** @description Another workload on the same node that has to be somewhere first. */
         Dependency: {
@@ -3349,11 +4707,26 @@ export interface components {
         DependencyCondition: "started" | "healthy" | "completed";
         /** @description What should become of a workload or placement. */
         Desired: "run" | "pause" | "stop" | "remove";
+        DiagnosisView: {
+            /** @description The worst of the findings. */
+            worst: components["schemas"]["Severity"];
+            findings: components["schemas"]["Finding"][];
+        };
         /** @description One mistake in what a user wrote, with where it is. */
         Diagnostic: {
             /** @description JSON pointer (RFC 6901) to the value, empty for the whole document. */
             pointer: string;
             detail: string;
+        };
+        /** @description The entries of a directory. */
+        DirectoryWatch: {
+            path: string;
+            /** @description `created`, `changed`, `removed`; all of them when absent. */
+            on?: components["schemas"]["WatchCondition"][];
+            /** @description Whether what is below it counts too, up to ten thousand entries; links are not followed. */
+            recursive?: boolean;
+            /** @description Only entries with such names: `*` is anything, `?` one character. */
+            pattern?: string;
         };
         DiscoveryView: {
             issuer: string;
@@ -3403,17 +4776,136 @@ export interface components {
              */
             celsius?: number | null;
         };
-        /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
-        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.removed" | "identity.keys-changed" | "image.added" | "image.removed" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.used" | "approval.withdrawn" | "approval.void" | "approval.break-glass" | "approval-policy.created" | "approval-policy.changed" | "approval-policy.removed" | "audit.anchored" | "audit.sink-trouble" | "audit.sink-well" | "authority.rotation-begun" | "authority.rotation-aborted" | "authority.rotated" | "invitation.created" | "invitation.accepted" | "invitation.refused" | "invitation.revoked" | "join.refused" | "login.throttled" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "role.created" | "role.changed" | "role.removed" | "group.created" | "group.changed" | "group.removed" | "secret.created" | "secret.rotated" | "secret.linked" | "secret.destroyed" | "secret.removed" | "secret.unopened" | "secret.rewrapped" | "server.started" | "server.stopped" | "token.exposed" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "user.reset-issued" | "user.reset-used" | "user.second-factor-on" | "user.second-factor-off" | "user.recovery-code-used" | "user.linked" | "user.unlinked" | "user.sessions-ended" | "workflow.pushed" | "workflow.removed" | "module.pushed" | "module.removed" | "execution.created" | "execution.step-started" | "execution.step-ended" | "execution.step-retried" | "execution.step-waits" | "execution.step-undone" | "execution.cancel-requested" | "execution.retried" | "execution.succeeded" | "execution.failed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
-        EventListQuery: {
+        /** @description How full the file system is that a path is on, in percent. */
+        DiskWatch: {
+            path?: string;
+            /** Format: double */
+            above?: number | null;
+            /** Format: double */
+            below?: number | null;
+            /**
+             * @description It has to be so at every look for this long.
+             * @example 30s
+             * @example 1m30s
+             */
+            for?: string;
+            /**
+             * Format: double
+             * @description Where it counts as over, so that a figure that goes up and down around the threshold is told once: 5 on the
+             *     other side of it when absent, or a tenth of it for the load.
+             */
+            clear?: number | null;
+        };
+        /** @description What somebody tells of. */
+        EventEmitBody: {
+            /** @description `custom.NAME`: up to 120 characters, words of letters, digits, `_` and `-` with dots between them. */
+            kind: components["schemas"]["EventName"];
+            /** @description One sentence for people. */
+            message?: string;
+            /** @description Anything for programs, of up to 16 KiB as JSON. */
+            payload?: unknown;
+        };
+        EventExportQuery: {
             /** @description Only events of this project (name or id). */
             project?: string | null;
-            /** @description Only events of this kind. */
-            kind?: components["schemas"]["EventKind"] | null;
+            /** @description Only events of this kind, such as `task.failed` or `custom.deploy`. */
+            kind?: components["schemas"]["EventName"] | null;
             /** @description Only events about this kind of object... */
             object?: components["schemas"]["ObjectKind"] | null;
             /** @description ...with this id. */
             id?: string | null;
+            /** @description Only events about objects with this name. */
+            name?: string | null;
+            /** @description Only what was caused by this, as in a list. */
+            cause?: string | null;
+            /** @description Only events of which this holds, as in a list. */
+            filter?: string | null;
+            /**
+             * Format: date-time
+             * @description Not before this time; from the oldest that is kept when absent. Refused when some since then are gone.
+             */
+            since?: string | null;
+            /**
+             * Format: date-time
+             * @description Before this time.
+             */
+            until?: string | null;
+            /**
+             * Format: uint64
+             * @description Only events after this number. Refused when some after it are gone.
+             */
+            after?: number | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100). A page may be empty although more follow.
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        /** @description What somebody wrote about a hook. */
+        EventHookSpec: {
+            description?: string;
+            /** @description Which events: exact kinds (`task.failed`), all of a noun (`task.*`), or all (`*`). */
+            on: string[];
+            /** @description Only those of which this holds, such as `payload.exitCode > 1`. */
+            filter?: string;
+            action: components["schemas"]["HookAction"];
+            /** @description Of a hook of the whole installation: where its tasks run and its secrets are. */
+            project?: string | null;
+            /**
+             * Format: uint32
+             * @description Deliveries at the same time, on all servers together.
+             */
+            atOnce?: number;
+            retry?: components["schemas"]["HookRetry"];
+            /**
+             * @description How long one try may take; 10 s for a webhook and 1 h for anything else, when absent.
+             * @example 30s
+             * @example 1m30s
+             */
+            timeLimit?: string | null;
+            /** @description What becomes of later events about an object when one about it could not be delivered. */
+            onDead?: components["schemas"]["OnDead"];
+            /**
+             * Format: uint32
+             * @description How many times over the hook may answer to what it caused itself.
+             */
+            loopDepth?: number;
+        };
+        /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
+        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.administered" | "node.administer-failed" | "node.backed-up" | "node.backup-failed" | "node.backup-damaged" | "node.backup-removed" | "node.restored" | "node.restore-failed" | "node.removed" | "identity.keys-changed" | "image.added" | "image.removed" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.used" | "approval.withdrawn" | "approval.void" | "approval.break-glass" | "approval-policy.created" | "approval-policy.changed" | "approval-policy.removed" | "audit.anchored" | "audit.sink-trouble" | "audit.sink-well" | "authority.rotation-begun" | "authority.rotation-aborted" | "authority.rotated" | "custom" | "hook.created" | "hook.changed" | "hook.removed" | "hook.dead-letter" | "hook.loop-cut" | "backup.created" | "backup.failed" | "backup.restored" | "invitation.created" | "invitation.accepted" | "invitation.refused" | "invitation.revoked" | "join.refused" | "lock.expired" | "lock.forced" | "login.throttled" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "role.created" | "role.changed" | "role.removed" | "group.created" | "group.changed" | "group.removed" | "schedule.created" | "schedule.changed" | "schedule.paused" | "schedule.resumed" | "schedule.removed" | "schedule.fired" | "schedule.failed" | "schedule.missed" | "secret.created" | "secret.rotated" | "secret.linked" | "secret.destroyed" | "secret.removed" | "secret.unopened" | "secret.rewrapped" | "state.cleared" | "server.started" | "server.stopped" | "token.exposed" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "user.reset-issued" | "user.reset-used" | "user.second-factor-on" | "user.second-factor-off" | "user.recovery-code-used" | "user.linked" | "user.unlinked" | "user.sessions-ended" | "watcher.created" | "watcher.changed" | "watcher.removed" | "watcher.fired" | "watcher.cleared" | "watcher.trouble" | "workflow.pushed" | "workflow.removed" | "module.pushed" | "module.removed" | "execution.created" | "execution.step-started" | "execution.step-ended" | "execution.step-retried" | "execution.step-waits" | "execution.step-undone" | "execution.cancel-requested" | "execution.retried" | "execution.succeeded" | "execution.failed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
+        EventListQuery: {
+            /** @description Only events of this project (name or id). */
+            project?: string | null;
+            /** @description Only events of this kind, such as `task.failed` or `custom.deploy`. */
+            kind?: components["schemas"]["EventName"] | null;
+            /** @description Only events about this kind of object... */
+            object?: components["schemas"]["ObjectKind"] | null;
+            /** @description ...with this id. */
+            id?: string | null;
+            /** @description Only events about objects with this name. */
+            name?: string | null;
+            /**
+             * @description Only what was caused by this: the id of a request, `execution/ID`, `task/ID`, `workload/ID`, `fire/ID/TIME` or
+             *     `hook/ID/NUMBER`; by all that begin so, where it ends with a `/`.
+             */
+            cause?: string | null;
+            /**
+             * Format: date-time
+             * @description Not before this time; not with `watch`.
+             */
+            since?: string | null;
+            /**
+             * Format: date-time
+             * @description Before this time; not with `watch`.
+             */
+            until?: string | null;
+            /**
+             * @description Only events of which this holds, such as `payload.exitCode > 1 and object.name startsWith "web"`. A page
+             *     may be empty although more follow: go on with `nextCursor`.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -3424,16 +4916,22 @@ export interface components {
             /** @description Stream events instead of listing. */
             watch?: boolean | null;
         };
+        /** @description A kind of event: one of ours, or `custom.NAME`. */
+        EventName: components["schemas"]["EventKind"] | string;
         EventView: {
             /** Format: uint64 */
             sequence: number;
-            kind: components["schemas"]["EventKind"];
+            kind: components["schemas"]["EventName"];
             /** Format: date-time */
             time: string;
             project?: components["schemas"]["ProjectId"] | null;
             object: components["schemas"]["ObjectRef"];
             actor: components["schemas"]["Actor"];
             message: string;
+            /** @description The same for programs, and more; what there is depends on the kind. */
+            payload?: unknown;
+            /** @description What caused it: the id of a request, or an execution, a task or a delivery of a hook. */
+            correlation?: string | null;
         };
         /** @description One line of the answer to `workload_exec`. The last is `exit` or `broken`. */
         ExecLine: {
@@ -3582,6 +5080,8 @@ export interface components {
             hints: string[];
             /** @description What the node that it was given to does for it now: inputs or an image on their way, or outputs. */
             readiness?: components["schemas"]["Readiness"] | null;
+            /** @description Id of the trace that it was submitted in. */
+            trace?: string | null;
         };
         Facts: {
             /** @default  */
@@ -3658,6 +5158,48 @@ export interface components {
              */
             isRoot?: boolean;
         };
+        /** @description A figure that is kept over time. */
+        Figure: ("nodes.online" | "nodes.stale" | "nodes.offline" | "tasks.pending" | "tasks.assigning" | "tasks.running" | "tasks.paused" | "queue.wait-most" | "cpu.used" | "cpu.total" | "memory.used" | "memory.total" | "gpu.used" | "gpu.total") | "tasks.ended" | "queue.wait" | "api.requests" | "api.errors" | "api.latency" | "api.latency-p95";
+        FigureSeriesView: {
+            name: components["schemas"]["Figure"];
+            unit: components["schemas"]["FigureUnit"];
+            /** @description Absent where there was nothing to measure. */
+            values: (number | null)[];
+        };
+        /**
+         * @description What a figure is measured in.
+         * @enum {string}
+         */
+        FigureUnit: "count" | "per-second" | "seconds" | "cores" | "bytes";
+        /** @description A file, by its size, times and kind; what is in it is never told. */
+        FileWatch: {
+            path: string;
+            /** @description `created`, `changed`, `removed`; all of them when absent. */
+            on?: components["schemas"]["WatchCondition"][];
+            /** @description Whether what is in it decides if it was changed, instead of its times; up to 64 MiB. */
+            hash?: boolean;
+        };
+        /** @description One thing that was looked at. */
+        Finding: {
+            /** @description What was looked at: `database`, `nodes`. */
+            check: string;
+            severity: components["schemas"]["Severity"];
+            /** @description In one sentence. */
+            what: string;
+            /** @description What follows from it. */
+            why?: string;
+            /** @description How it was seen. */
+            evidence?: string[];
+            /** @description What to do: a command, or words. */
+            next?: string;
+            fix?: components["schemas"]["Fix"] | null;
+        };
+        /** @description Why something was, or was not, done. */
+        FireCause: "planned" | "caught-up" | "manual" | "outage" | "overlap" | "too-many";
+        /** @description What is special about a time, where clocks are changed. */
+        FireRemark: "skipped" | "first-of-two" | "twice" | "changed";
+        /** @enum {string} */
+        FireState: "begun" | "done" | "failed" | "uncertain" | "missed";
         /** @description A time at which a schedule starts its workload. */
         FireView: {
             /**
@@ -3677,6 +5219,13 @@ export interface components {
              */
             nodes?: string[];
         };
+        /** @description What can be done about a finding without risk; `hostler doctor --fix` does it. */
+        Fix: "backup-now" | "audit-anchor" | "tighten-key";
+        /**
+         * Format: uint64
+         * @description A counter that only grows. Starts at 0 ("nothing yet"); the first content has 1.
+         */
+        Generation: number;
         /** @description What a run was given of its node. */
         GivenView: {
             cores: number;
@@ -3876,6 +5425,11 @@ export interface components {
              */
             onUnhealthy?: components["schemas"]["OnUnhealthy"];
         };
+        /**
+         * @description How well something is; later is worse.
+         * @enum {string}
+         */
+        HealthLevel: "ok" | "warning" | "critical";
         HealthView: {
             /** @description `ok`, or what is wrong. */
             status: string;
@@ -3895,6 +5449,97 @@ export interface components {
              */
             timeout?: string;
         };
+        /** @description What a hook does with an event. */
+        HookAction: {
+            lua: components["schemas"]["LuaAction"];
+        } | {
+            webhook: components["schemas"]["WebhookAction"];
+        } | {
+            task: components["schemas"]["TaskAction"];
+        } | {
+            workflow: components["schemas"]["WorkflowAction"];
+        } | {
+            workload: components["schemas"]["WorkloadAction"];
+        } | {
+            operation: components["schemas"]["OperationAction"];
+        };
+        /** Format: uuid */
+        HookId: string;
+        HookPath: {
+            /** @description Name of the hook. */
+            hook: string;
+        };
+        /** @description How often and how soon a delivery is tried again. */
+        HookRetry: {
+            /**
+             * Format: uint32
+             * @description Tries in all; 1 is no second one.
+             * @default 10
+             */
+            attempts?: number;
+            /**
+             * @description Before the second try at least; the wait doubles from then on, with chance in it.
+             * @default 1s
+             * @example 30s
+             * @example 1m30s
+             */
+            min?: string;
+            /**
+             * @description Between two tries at most.
+             * @default 1h
+             * @example 30s
+             * @example 1m30s
+             */
+            max?: string;
+            /**
+             * @description Since the event; what was not delivered by then is given up, tried or not.
+             * @default 1d
+             * @example 30s
+             * @example 1m30s
+             */
+            giveUpAfter?: string;
+        };
+        HookTestBody: {
+            /**
+             * Format: uint64
+             * @description Number of the event.
+             */
+            sequence: number;
+        };
+        /** @description What a test did. */
+        HookTestView: {
+            /** @description Whether the hook would have taken the event by itself. */
+            isMatch: boolean;
+            isDone: boolean;
+            /** @description What came of it, or why not. */
+            note: string;
+            /** Format: uint16 */
+            status?: number | null;
+            made?: components["schemas"]["ObjectRef"] | null;
+        };
+        HookView: {
+            id: components["schemas"]["HookId"];
+            name: string;
+            /** @description Name of the project; absent for the whole installation. */
+            project?: string | null;
+            /** @description Values of headers and of environments are shown to the owner, and to who may manage hooks. */
+            spec: components["schemas"]["EventHookSpec"];
+            /** @description What it does, in a few words. */
+            summary: string;
+            isEnabled: boolean;
+            /** @description In whose name it acts. */
+            owner: string;
+            /** @description How many deliveries are in each state. */
+            deliveries: {
+                [key: string]: number;
+            };
+            /** Format: uint64 */
+            generation: number;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
+        };
         /**
          * @description Commands run beside the program, as the same user and in the same place; their output is among
          *     the run's own.
@@ -3909,6 +5554,374 @@ export interface components {
             /** @description After the program has ended, however it did. */
             postStop?: components["schemas"]["Hook"] | null;
         };
+        /** @description One difference. Absent before means that it was not there, absent after that it is gone. */
+        HostChange: {
+            what: string;
+            before?: string | null;
+            after?: string | null;
+        };
+        /** @description Something to be done to a machine. */
+        HostDeed: {
+            /** @constant */
+            do: "packages-install";
+            names: string[];
+            /**
+             * @description Fetch the lists of packages anew before.
+             * @default false
+             */
+            refresh?: boolean;
+        } | {
+            /** @constant */
+            do: "packages-remove";
+            names: string[];
+            /**
+             * @description Take files of the configuration too, where the package manager can.
+             * @default false
+             */
+            purge?: boolean;
+        } | {
+            /** @constant */
+            do: "packages-upgrade";
+            /** @default [] */
+            names?: string[];
+        } | {
+            /** @constant */
+            do: "packages-refresh";
+        } | {
+            /** @constant */
+            do: "service";
+            name: string;
+            verb: components["schemas"]["ServiceVerb"];
+        } | {
+            /** @constant */
+            do: "signal";
+            /** Format: uint32 */
+            pid: number;
+            /**
+             * Format: uint64
+             * @description As the list of processes told it.
+             */
+            startTicks: number;
+            /** @description As the list of processes told it. */
+            name: string;
+            signal: components["schemas"]["ProcessSignal"];
+        } | {
+            /** @constant */
+            do: "user-add";
+            /** @default  */
+            name?: string;
+            /** Format: uint32 */
+            uid?: number | null;
+            /** @description The primary group. */
+            group?: string | null;
+            /** @description Beside the primary one. */
+            groups?: string[];
+            home?: string | null;
+            shell?: string | null;
+            comment?: string | null;
+            /**
+             * @description One of the machine's own, with a low number and no home.
+             * @default false
+             */
+            system?: boolean;
+        } | {
+            /** @constant */
+            do: "user-remove";
+            name: string;
+            /**
+             * @description Take the home too.
+             * @default false
+             */
+            home?: boolean;
+        } | {
+            /** @constant */
+            do: "user-lock";
+            name: string;
+        } | {
+            /** @constant */
+            do: "user-unlock";
+            name: string;
+        } | {
+            /** @constant */
+            do: "user-groups";
+            name: string;
+            groups: string[];
+            /**
+             * @description In no others.
+             * @default false
+             */
+            exact?: boolean;
+        } | {
+            /** @constant */
+            do: "user-key-add";
+            name: string;
+            key: string;
+        } | {
+            /** @constant */
+            do: "user-key-remove";
+            name: string;
+            key: string;
+        };
+        HostDisks: {
+            mounts: components["schemas"]["HostMount"][];
+            /** @description What is largest below the directory that was asked for, the largest first. */
+            largest?: components["schemas"]["HostTree"][];
+            /** @description What could not be looked at, and why. */
+            note?: string | null;
+        };
+        /** @description Something about a machine that is not well. */
+        HostFinding: {
+            about: components["schemas"]["Vital"];
+            level: components["schemas"]["HealthLevel"];
+            /** @description What was found, and what to do. */
+            message: string;
+        };
+        /** @description A verdict on a machine, with what it is made of. */
+        HostHealth: {
+            /** @description The worst of the findings. */
+            level: components["schemas"]["HealthLevel"];
+            /** @description The worst first. */
+            findings: components["schemas"]["HostFinding"][];
+            vitals: components["schemas"]["HostVitals"];
+        };
+        HostLogLine: {
+            /**
+             * Format: date-time
+             * @description Absent where lines of a file are not divided.
+             */
+            time?: string | null;
+            /** @description Who wrote it: a service or a program. */
+            by?: string | null;
+            /**
+             * Format: uint8
+             * @description 0 (emergency) to 7 (debug).
+             */
+            priority?: number | null;
+            text: string;
+        };
+        HostLogs: {
+            /** @description Where the lines come from: `journal`, `kernel` or the path of a file. */
+            source: string;
+            /** @description In order, the newest last. */
+            lines: components["schemas"]["HostLogLine"][];
+            /** @description Whether there are more that would fit. */
+            isCut: boolean;
+        };
+        HostMount: {
+            point: string;
+            device: string;
+            filesystem: string;
+            size: number | string;
+            used: number | string;
+            /** @description To everybody: without what is reserved for root. */
+            available: number | string;
+            /**
+             * Format: uint64
+             * @description Zero where the file system does not count them.
+             */
+            inodes: number;
+            /** Format: uint64 */
+            inodesUsed: number;
+            isReadOnly: boolean;
+        };
+        /** @description What came of a deed, or would come of it. */
+        HostOutcome: {
+            /** @description Whether something is different now, or would be after a check. */
+            changed: boolean;
+            message: string;
+            changes: components["schemas"]["HostChange"][];
+            /** @description The end of what programs said on the way; empty after a check. */
+            output?: string;
+        };
+        HostPackage: {
+            name: string;
+            version?: string | null;
+            description?: string;
+        };
+        HostPackages: {
+            /** @description Who manages packages there: `apt`, `dnf`, .. */
+            manager: string;
+            packages: components["schemas"]["HostPackage"][];
+            /**
+             * Format: uint64
+             * @description How many fit altogether.
+             */
+            total: number;
+        };
+        HostProcess: {
+            /** Format: uint32 */
+            pid: number;
+            /** Format: uint32 */
+            parent: number;
+            user: string;
+            /** @description As the kernel knows it, at most 15 bytes. */
+            name: string;
+            /** @description The whole command line, cut where it is long; empty for threads of the kernel. */
+            command: string;
+            /** @description One letter of the kernel's: `R` runs, `S` sleeps, `D` waits for a device, `Z` is dead. */
+            state: string;
+            /**
+             * Format: double
+             * @description Share of one core while it was looked at; above 1 with several threads.
+             */
+            cpu: number;
+            memory: number | string;
+            /** Format: uint32 */
+            threads: number;
+            /**
+             * Format: uint64
+             * @description When it started, in clock ticks since boot: together with the pid it names this process only.
+             */
+            startTicks: number;
+            /** Format: date-time */
+            timeStarted?: string | null;
+        };
+        HostProcesses: {
+            processes: components["schemas"]["HostProcess"][];
+            /**
+             * Format: uint64
+             * @description How many fit altogether.
+             */
+            total: number;
+        };
+        HostService: {
+            name: string;
+            /** @description Such as `running`, `exited`, `dead`, `failed`; `unknown` where only asking the service would tell. */
+            state: string;
+            /** @description Such as `active`, `inactive`, `failed`. */
+            active?: string;
+            /** @description Such as `enabled` or `disabled`; told of a single service only. */
+            boot?: string | null;
+            description?: string;
+            /** @description What the service manager says about it, for people; told of a single service only. */
+            status?: string | null;
+        };
+        HostServices: {
+            /** @description Who starts services there: `systemd`, `openrc`, `sysv` or `unknown`. */
+            init: string;
+            services: components["schemas"]["HostService"][];
+            /**
+             * Format: uint64
+             * @description How many fit altogether.
+             */
+            total: number;
+            /** @description What cannot be told there, and why. */
+            note?: string | null;
+        };
+        /** @description A file, or a directory with everything in it. */
+        HostTree: {
+            path: string;
+            /** @description What it takes of the disk. */
+            size: number | string;
+            isDirectory: boolean;
+            /**
+             * Format: uint64
+             * @description Files in it; 1 for a file.
+             */
+            files: number;
+        };
+        HostUser: {
+            name: string;
+            /** Format: uint32 */
+            uid: number;
+            /** @description Its groups, the primary one first. */
+            groups: string[];
+            comment?: string;
+            home: string;
+            shell: string;
+            /** @description One of the machine's own. */
+            isSystem: boolean;
+            /** @description Whether its password is locked; absent where the agent may not know. */
+            isLocked?: boolean | null;
+            /**
+             * Format: uint32
+             * @description How many public keys let somebody in; absent where the agent may not know.
+             */
+            keys?: number | null;
+        };
+        HostUsers: {
+            users: components["schemas"]["HostUser"][];
+        };
+        /** @description What was measured on a machine. Whether that is well is decided elsewhere. */
+        HostVitals: {
+            /**
+             * Format: date-time
+             * @description The machine's clock when it was asked.
+             * @default 1970-01-01T00:00:00.000000Z
+             */
+            time?: string;
+            /**
+             * Format: uint64
+             * @default 0
+             */
+            uptimeSeconds?: number;
+            /**
+             * Format: uint32
+             * @default 0
+             */
+            cores?: number;
+            /**
+             * @description Processes that run or wait for a device, on average over 1, 5 and 15 minutes.
+             * @default [
+             *       0,
+             *       0,
+             *       0
+             *     ]
+             */
+            load?: number[];
+            /** @default 0 */
+            memory?: number | string;
+            /**
+             * @description What could be given to programs without swapping.
+             * @default 0
+             */
+            memoryAvailable?: number | string;
+            /** @default 0 */
+            swap?: number | string;
+            /** @default 0 */
+            swapFree?: number | string;
+            /** @default [] */
+            mounts?: components["schemas"]["HostMount"][];
+            /** @description Services that failed; absent where nobody can tell. */
+            failedServices?: string[] | null;
+            /** @default [] */
+            temperatures?: components["schemas"]["TemperatureFact"][];
+            /** @description Why the machine should be restarted, such as the packages that want it. */
+            reboot?: string | null;
+            /**
+             * Format: date-time
+             * @description When the agent's certificate expires.
+             */
+            certificateExpires?: string | null;
+            /**
+             * Format: uint32
+             * @description Processes that are dead and that nobody has waited for.
+             * @default 0
+             */
+            zombies?: number;
+        };
+        /** @description A call of an address outside. What is answered with a status from 200 to 299 has succeeded. */
+        HttpAction: {
+            method?: components["schemas"]["HttpMethod"];
+            url: string;
+            /** @description Without credentials: those are secrets. */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description `application/json` unless a header says otherwise. */
+            body?: string;
+            /** @description A secret that is sent as bearer token. */
+            bearer?: string | null;
+            /** @description A secret that the call is signed with: HMAC-SHA-256 of time and body. */
+            sign?: string | null;
+            /**
+             * @description How long the whole call may take; 30 s when absent.
+             * @default 30s
+             * @example 30s
+             * @example 1m30s
+             */
+            timeout?: string;
+        };
         HttpCheck: {
             /** @default 127.0.0.1 */
             host?: string;
@@ -3919,6 +5932,8 @@ export interface components {
             /** @description Statuses that are good; any from 200 to 399 when empty. */
             status?: number[];
         };
+        /** @enum {string} */
+        HttpMethod: "DELETE" | "GET" | "HEAD" | "PATCH" | "POST" | "PUT";
         /**
          * @description What it proves itself with. A token for Hostler's API is always among it, in the file that
          *     `HOSTLER_TOKEN_FILE` names.
@@ -4205,7 +6220,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing10: {
-            items: components["schemas"]["GroupView"][];
+            items: components["schemas"]["RoleHolderView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4213,7 +6228,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing11: {
-            items: components["schemas"]["ApprovalView"][];
+            items: components["schemas"]["GroupView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4221,7 +6236,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing12: {
-            items: components["schemas"]["ApprovalPolicyView"][];
+            items: components["schemas"]["ApprovalView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4229,7 +6244,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing13: {
-            items: components["schemas"]["TokenView"][];
+            items: components["schemas"]["ApprovalPolicyView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4237,7 +6252,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing14: {
-            items: components["schemas"]["ProjectView"][];
+            items: components["schemas"]["TokenView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4245,7 +6260,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing15: {
-            items: components["schemas"]["NodeView"][];
+            items: components["schemas"]["ProjectView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4253,7 +6268,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing16: {
-            items: components["schemas"]["NodeWorkloadView"][];
+            items: components["schemas"]["NodeView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4261,7 +6276,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing17: {
-            items: components["schemas"]["NodeHeldView"][];
+            items: components["schemas"]["NodeWorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4269,7 +6284,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing18: {
-            items: components["schemas"]["JoinTokenView"][];
+            items: components["schemas"]["NodeHeldView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4277,7 +6292,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing19: {
-            items: components["schemas"]["ImageView"][];
+            items: components["schemas"]["JoinTokenView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4293,7 +6308,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing20: {
-            items: components["schemas"]["ImageNodeView"][];
+            items: components["schemas"]["NodeBackupView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4301,7 +6316,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing21: {
-            items: components["schemas"]["NodeImage"][];
+            items: components["schemas"]["BackupFileView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4309,7 +6324,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing22: {
-            items: components["schemas"]["NodeContainer"][];
+            items: components["schemas"]["ImageView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4317,7 +6332,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing23: {
-            items: components["schemas"]["TaskView"][];
+            items: components["schemas"]["ImageNodeView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4325,7 +6340,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing24: {
-            items: components["schemas"]["ArrayView"][];
+            items: components["schemas"]["NodeImage"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4333,7 +6348,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing25: {
-            items: components["schemas"]["AccountView"][];
+            items: components["schemas"]["NodeContainer"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4341,7 +6356,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing26: {
-            items: components["schemas"]["RunView"][];
+            items: components["schemas"]["TaskView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4349,7 +6364,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing27: {
-            items: components["schemas"]["WorkloadView"][];
+            items: components["schemas"]["ArrayView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4357,7 +6372,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing28: {
-            items: components["schemas"]["WorkloadRunView"][];
+            items: components["schemas"]["AccountView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4365,7 +6380,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing29: {
-            items: components["schemas"]["PlacementView"][];
+            items: components["schemas"]["RunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4373,7 +6388,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing3: {
-            items: components["schemas"]["WebSessionView"][];
+            items: components["schemas"]["BackupView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4381,7 +6396,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing30: {
-            items: components["schemas"]["FireView"][];
+            items: components["schemas"]["WorkloadView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4389,7 +6404,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing31: {
-            items: components["schemas"]["UsageSample"][];
+            items: components["schemas"]["WorkloadRunView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4397,7 +6412,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing32: {
-            items: components["schemas"]["WorkflowView"][];
+            items: components["schemas"]["PlacementView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4405,7 +6420,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing33: {
-            items: components["schemas"]["ExecutionView"][];
+            items: components["schemas"]["FireView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4413,7 +6428,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing34: {
-            items: components["schemas"]["StepOutputView"][];
+            items: components["schemas"]["UsageSample"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4421,7 +6436,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing35: {
-            items: components["schemas"]["ModuleView"][];
+            items: components["schemas"]["WorkflowView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4429,7 +6444,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing36: {
-            items: components["schemas"]["BlobView"][];
+            items: components["schemas"]["ExecutionView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4437,7 +6452,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing37: {
-            items: components["schemas"]["OutputView"][];
+            items: components["schemas"]["StepOutputView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4445,7 +6460,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing38: {
-            items: components["schemas"]["SecretView"][];
+            items: components["schemas"]["ModuleView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4453,7 +6468,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing39: {
-            items: components["schemas"]["VaultView"][];
+            items: components["schemas"]["ScheduleView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4461,7 +6476,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing4: {
-            items: components["schemas"]["UserIdentityView"][];
+            items: components["schemas"]["WebSessionView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4469,7 +6484,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing40: {
-            items: components["schemas"]["SecretVersionView"][];
+            items: components["schemas"]["NextFireView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4477,7 +6492,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing41: {
-            items: components["schemas"]["OperationView"][];
+            items: components["schemas"]["ScheduleFireView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4485,7 +6500,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing42: {
-            items: components["schemas"]["EventView"][];
+            items: components["schemas"]["WatcherView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4493,7 +6508,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing43: {
-            items: components["schemas"]["AuditView"][];
+            items: components["schemas"]["BlobView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4501,7 +6516,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing44: {
-            items: components["schemas"]["AuditAnchorView"][];
+            items: components["schemas"]["OutputView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4509,7 +6524,39 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing45: {
-            items: components["schemas"]["AuditSinkView"][];
+            items: components["schemas"]["SecretView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing46: {
+            items: components["schemas"]["VaultView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing47: {
+            items: components["schemas"]["SecretVersionView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing48: {
+            items: components["schemas"]["LockView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing49: {
+            items: components["schemas"]["HookView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4517,7 +6564,87 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing5: {
-            items: components["schemas"]["InvitationView"][];
+            items: components["schemas"]["UserIdentityView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing50: {
+            items: components["schemas"]["DeliveryView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing51: {
+            items: components["schemas"]["StateNamespaceView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing52: {
+            items: components["schemas"]["StateEntryView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing53: {
+            items: components["schemas"]["StateChangeView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing54: {
+            items: components["schemas"]["OperationView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing55: {
+            items: components["schemas"]["EventView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing56: {
+            items: components["schemas"]["AuditView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing57: {
+            items: components["schemas"]["AuditAnchorView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing58: {
+            items: components["schemas"]["AuditSinkView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing59: {
+            items: components["schemas"]["ObjectRef"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4525,7 +6652,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing6: {
-            items: components["schemas"]["UserView"][];
+            items: components["schemas"]["InvitationView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4533,7 +6660,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing7: {
-            items: components["schemas"]["MemberView"][];
+            items: components["schemas"]["UserView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4541,7 +6668,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing8: {
-            items: components["schemas"]["RoleView"][];
+            items: components["schemas"]["MemberView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -4549,11 +6676,202 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing9: {
-            items: components["schemas"]["RoleHolderView"][];
+            items: components["schemas"]["RoleView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
             watchCursor?: string | null;
+        };
+        LockAcquireBody: {
+            /**
+             * Format: uint32
+             * @description How many may hold it at once; all who use it at the same time say the same (default 1).
+             * @default 1
+             */
+            slots?: number;
+            /**
+             * @description How long the holder may be silent before the lock is free again: 1s to 1d (default 30s).
+             * @default 30s
+             * @example 30s
+             * @example 1m30s
+             */
+            ttl?: string;
+            /**
+             * @description How long to wait now, up to 30s: repeat the request to wait longer. Absent is not to queue at all.
+             * @example 30s
+             * @example 1m30s
+             */
+            wait?: string | null;
+            /**
+             * @description Who this is, for people who look.
+             * @default {}
+             */
+            holder?: components["schemas"]["LockHolder"];
+        };
+        /** @description What became of asking for a lock. */
+        LockAcquired: {
+            outcome: components["schemas"]["LockOutcome"];
+            lock: string;
+            /** @description What you have; absent where it is nothing. */
+            hold?: components["schemas"]["LockHoldView"] | null;
+            /**
+             * Format: uint64
+             * @description How many wait before you.
+             */
+            before?: number | null;
+            /** @description Who holds it, where you do not. */
+            holders?: components["schemas"]["LockHoldView"][];
+        };
+        LockDetailView: {
+            id: components["schemas"]["LockId"];
+            name: string;
+            /** Format: uint32 */
+            slots: number;
+            /** Format: uint32 */
+            held: number;
+            /** Format: uint32 */
+            waiting: number;
+            /**
+             * Format: uint64
+             * @description The last fencing token that was given.
+             */
+            token: number;
+            holders: components["schemas"]["LockHoldView"][];
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
+            /** @description The first hundred of those who wait, in their order. */
+            queue: components["schemas"]["LockHoldView"][];
+            /** @description Those who held it before, newest first. */
+            past: components["schemas"]["LockPastView"][];
+        };
+        /** @description How somebody came to hold a lock no longer. */
+        LockEnd: "released" | "expired" | "forced";
+        LockForceBody: {
+            /** @description Why it is taken away: 1 to 1000 characters. */
+            reason: string;
+            /** @description Only from this hold; from all who hold it when absent. */
+            hold?: components["schemas"]["LockHoldId"] | null;
+        };
+        /** @description Who took a lock away from its holder, and why. */
+        LockForced: {
+            by: string;
+            reason: string;
+        };
+        /** Format: uuid */
+        LockHoldId: string;
+        LockHoldPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name of the lock; a `/` in it is written `%2F`. */
+            lock: string;
+            /** @description Id of the hold, chosen by who asks: a fresh UUID for every time that the lock is wanted. */
+            hold: components["schemas"]["LockHoldId"];
+        };
+        /** @description Somebody who holds a lock, or waits for it. */
+        LockHoldView: {
+            id: components["schemas"]["LockHoldId"];
+            /**
+             * Format: uint64
+             * @description The fencing token: it only grows. Absent while it waits.
+             */
+            token?: number | null;
+            /** @description The user, service account or workload. */
+            by: string;
+            holder: components["schemas"]["LockHolder"];
+            /**
+             * @example 30s
+             * @example 1m30s
+             */
+            ttl: string;
+            /** Format: date-time */
+            timeAsked: string;
+            /** Format: date-time */
+            timeGranted?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was heard of last.
+             */
+            timeRenewed: string;
+        };
+        /** @description Who holds a lock or waits for it, for people who look. */
+        LockHolder: {
+            /** @description The machine it is on. */
+            host?: string;
+            /**
+             * Format: uint32
+             * @description The process there.
+             */
+            pid?: number | null;
+            /** @description What it runs. */
+            command?: string;
+            /** @description What it is for. */
+            why?: string;
+        };
+        /** Format: uuid */
+        LockId: string;
+        LockListQuery: {
+            /** @description Also those that nobody holds or waits for, as long as they are remembered. */
+            all?: boolean | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        /** @description What became of asking for a lock. */
+        LockOutcome: "held" | "waiting" | "busy";
+        /** @description Somebody who held a lock before. */
+        LockPastView: {
+            id: components["schemas"]["LockHoldId"];
+            /** Format: uint64 */
+            token: number;
+            by: string;
+            holder: components["schemas"]["LockHolder"];
+            end: components["schemas"]["LockEnd"];
+            /** @description Who took it away and why. */
+            forced?: components["schemas"]["LockForced"] | null;
+            /** Format: date-time */
+            timeGranted: string;
+            /** Format: date-time */
+            timeEnded: string;
+        };
+        LockPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name of the lock; a `/` in it is written `%2F`. */
+            lock: string;
+        };
+        LockRenewBody: {
+            /**
+             * @description Another TTL from now on.
+             * @example 30s
+             * @example 1m30s
+             */
+            ttl?: string | null;
+        };
+        LockView: {
+            id: components["schemas"]["LockId"];
+            name: string;
+            /** Format: uint32 */
+            slots: number;
+            /** Format: uint32 */
+            held: number;
+            /** Format: uint32 */
+            waiting: number;
+            /**
+             * Format: uint64
+             * @description The last fencing token that was given.
+             */
+            token: number;
+            holders: components["schemas"]["LockHoldView"][];
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
         };
         /** @description One line of the answer to `task_logs`. */
         LogLine: {
@@ -4588,6 +6906,13 @@ export interface components {
              */
             maxAge?: string;
         };
+        /** @description New lines of a log: of a file below `/var/log`, or of what a unit of systemd wrote into the journal. */
+        LogWatch: {
+            path?: string;
+            unit?: string;
+            /** @description A regular expression that lines have to fit, of the kind that takes linear time. */
+            pattern: string;
+        };
         LoginBody: {
             name: string;
             password: string;
@@ -4619,6 +6944,23 @@ export interface components {
             /** @description Begin after the line that carried this cursor. */
             cursor?: string | null;
         };
+        /** @description A Lua file with a function `on_event(event)`. */
+        LuaAction: {
+            /** @description What the file is called in its mistakes. */
+            file: string;
+            text: string;
+            /**
+             * @description Where it runs, and which secrets it has.
+             * @default {}
+             */
+            options?: components["schemas"]["ExecutionOptions"];
+            /**
+             * Format: uint32
+             * @description Which version of the workflow `hook:NAME` it is kept as; the server says.
+             * @default 0
+             */
+            version?: number;
+        };
         MemberPath: {
             project: string;
             /** @description Name or id of the user, or `group:` and the name of a group. */
@@ -4634,6 +6976,25 @@ export interface components {
             /** @description Id of the user or of the group. */
             id: string;
             role: string;
+        };
+        MetricsHistoryQuery: {
+            /** @description Names of figures, separated by commas, such as `cpu.used,cpu.total`; without it all of them. */
+            series?: string | null;
+            /**
+             * Format: date-time
+             * @description From when on; without it an hour ago. The longer ago, the longer the stretches.
+             */
+            since?: string | null;
+        };
+        /** @description Figures over time, in columns: the n-th value of a series is of the n-th stretch. */
+        MetricsHistoryView: {
+            /** @description Who remembers; it forgets when it ends. */
+            serverId: components["schemas"]["ServerId"];
+            /** @description The end of each stretch. */
+            times: string[];
+            /** @description The length of each stretch, in seconds. */
+            seconds: number[];
+            series: components["schemas"]["FigureSeriesView"][];
         };
         /** @description How often a workload runs: `once`, `forever`, `{times: 3}` or `{schedule: {cron: "0 3 * * *"}}`. */
         Mode: "once" | "forever" | {
@@ -4704,6 +7065,176 @@ export interface components {
             target: string;
             readOnly?: boolean;
         };
+        /** @description A time that will come. */
+        NextFireView: {
+            /**
+             * Format: date-time
+             * @description When the schedule says.
+             */
+            time: string;
+            /**
+             * Format: date-time
+             * @description When it will be begun: the time, put off by jitter.
+             */
+            start: string;
+            /** @description The time as clocks show it in the schedule's zone. */
+            local: string;
+            /** @description What is special about it, where clocks are changed. */
+            remark?: components["schemas"]["FireRemark"] | null;
+        };
+        NodeBackupCreateBody: {
+            /**
+             * @description Absolute paths of files and directories, with everything below them.
+             * @default []
+             */
+            paths?: string[];
+            /** @description Names that are left out, with `*` and `?`; with a `/` in it, a pattern of the whole path. */
+            exclude?: string[];
+            /**
+             * @description Also what lies on other file systems below the paths.
+             * @default false
+             */
+            crossFilesystems?: boolean;
+            /**
+             * @description Where it is kept: `server`, or a store that the configuration of the servers names.
+             * @default server
+             */
+            store?: string;
+            /** @description A name for it; several backups can have the same. */
+            label?: string;
+            /**
+             * Format: uint32
+             * @description Keep so many backups of this node with this name, and remove older ones once this is complete.
+             */
+            keep?: number | null;
+        };
+        NodeBackupFilesQuery: {
+            /** @description Only this path and what is below it. */
+            path?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        /** Format: uuid */
+        NodeBackupId: string;
+        NodeBackupListQuery: {
+            /** @description Only of this node: its name, or its id, also when it was removed. */
+            node?: string | null;
+            /** @description Only in this state. */
+            state?: components["schemas"]["NodeBackupState"] | null;
+            /** @description Only with this name. */
+            label?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        /** @description What a node kept. */
+        NodeBackupOutcome: {
+            /** @description Of the list of entries. */
+            manifest: components["schemas"]["BackupVolume"];
+            volumes: components["schemas"]["BackupVolume"][];
+            /** Format: uint64 */
+            files: number;
+            /** Format: uint64 */
+            directories: number;
+            /** Format: uint64 */
+            links: number;
+            /** @description Of the files, without holes. */
+            bytes: number | string;
+            /** @description Sent, packed; the rest was there already. */
+            bytesSent: number | string;
+            /**
+             * Format: uint64
+             * @description Changed while they were read; kept as they were read.
+             */
+            changed: number;
+            /**
+             * Format: uint64
+             * @description Gone before they could be read.
+             */
+            vanished: number;
+            /**
+             * Format: uint64
+             * @description Could not be read.
+             */
+            unreadable: number;
+            /**
+             * Format: uint64
+             * @description Neither files, directories nor links.
+             */
+            special: number;
+            /** @description The first of what is not as it should be, by name. */
+            troubles: components["schemas"]["BackupTrouble"][];
+        };
+        NodeBackupPath: {
+            /** @description Id of the backup, or its name: then the newest of this name is meant. */
+            backup: string;
+        };
+        NodeBackupRestoreBody: {
+            /** @description Where it is put back; the node that it is of when absent. */
+            node?: string | null;
+            /** @description Where on the machine: a fresh directory, below a directory, or where it came from. */
+            to: components["schemas"]["RestoreTo"];
+            /** @description Only these paths and what is below them; everything when empty. */
+            paths?: string[];
+            /**
+             * @description Put files in the place of those that are there; else these are left alone.
+             * @default false
+             */
+            overwrite?: boolean;
+            /**
+             * @description Only say what would be different.
+             * @default false
+             */
+            check?: boolean;
+        };
+        /** @description What is to be kept of a machine. */
+        NodeBackupSpec: {
+            /** @description Absolute paths of files and directories, with everything below them. */
+            paths: string[];
+            /** @description Names that are left out, with `*` and `?`; with a `/` in it, a pattern of the whole path. */
+            exclude?: string[];
+            /**
+             * @description Also what lies on other file systems below the paths.
+             * @default false
+             */
+            crossFilesystems?: boolean;
+        };
+        NodeBackupState: "waiting" | "running" | "complete" | "failed";
+        NodeBackupView: {
+            id: components["schemas"]["NodeBackupId"];
+            nodeId: components["schemas"]["NodeId"];
+            /** @description As the node was called then. */
+            node: string;
+            /** @description What people call it; may be empty. */
+            label: string;
+            store: string;
+            spec: components["schemas"]["NodeBackupSpec"];
+            state: components["schemas"]["NodeBackupState"];
+            /** @description What made it, or makes it. */
+            operation: components["schemas"]["OperationId"];
+            /** @description Once it is complete. */
+            outcome?: components["schemas"]["NodeBackupOutcome"] | null;
+            /** @description Why it failed. */
+            error?: string | null;
+            /** @description What came of reading it through last. */
+            verdict?: components["schemas"]["BackupVerdict"] | null;
+            createdBy: components["schemas"]["Actor"];
+            /** Format: uint64 */
+            generation: number;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeEnded?: string | null;
+        };
         /** @description A container that a node's engine has. */
         NodeContainer: {
             id: string;
@@ -4727,6 +7258,18 @@ export interface components {
         };
         NodeCordonBody: {
             reason: string;
+        };
+        NodeDeedBody: {
+            deed: components["schemas"]["HostDeed"];
+        };
+        NodeDisksQuery: {
+            /** @description A directory whose largest files and directories are wanted. */
+            largest?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many of the largest (1 to 1000, default 20).
+             */
+            limit?: number | null;
         };
         NodeDrainBody: {
             reason: string;
@@ -4795,6 +7338,36 @@ export interface components {
             /** @description Stream changes instead of listing. */
             watch?: boolean | null;
         };
+        NodeLogsQuery: {
+            /** @description Only what this service wrote; needs the journal of systemd. */
+            service?: string | null;
+            /** @description A file below `/var/log` instead of the journal. */
+            file?: string | null;
+            /** @description The kernel's messages. */
+            kernel?: boolean | null;
+            /**
+             * Format: uint32
+             * @description So many of the last lines (1 to 10000, default 100).
+             */
+            lines?: number | null;
+            /**
+             * Format: date-time
+             * @description From this time on; of the journal only.
+             */
+            since?: string | null;
+            /**
+             * Format: date-time
+             * @description Up to this time; of the journal only.
+             */
+            until?: string | null;
+            /**
+             * Format: uint8
+             * @description This priority and worse, 0 (emergency) to 7 (debug); of the journal only.
+             */
+            priority?: number | null;
+            /** @description A regular expression that lines have to match. */
+            grep?: string | null;
+        };
         /** @description A sample of the machine's load, sent with heartbeats. */
         NodeMetrics: {
             /**
@@ -4834,12 +7407,47 @@ export interface components {
              * @description The hottest sensor, in degrees Celsius.
              */
             temperature?: number | null;
+            /**
+             * Format: int64
+             * @description How far the node's clock is ahead of the server's, in milliseconds; behind when negative.
+             */
+            clockSkewMs?: number | null;
             writes?: components["schemas"]["WriteMetrics"] | null;
+            /**
+             * Format: uint64
+             * @description Lines that programs printed and that could not be kept, since the agent started.
+             * @default 0
+             */
+            gapLines?: number;
             gpus?: components["schemas"]["GpuMetrics"][];
+        };
+        NodePackagesQuery: {
+            /** @description Which packages; `installed` when absent. */
+            which?: components["schemas"]["PackageWhich"] | null;
+            /** @description Part of the name; of the description too where packages are searched. */
+            filter?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many (1 to 10000, default 10000).
+             */
+            limit?: number | null;
         };
         NodePath: {
             /** @description Name or id of the node. */
             node: string;
+        };
+        NodeProcessesQuery: {
+            /** @description What comes first; `cpu` when absent. */
+            order?: components["schemas"]["ProcessOrder"] | null;
+            /** @description Part of the name or of the command line. */
+            filter?: string | null;
+            /** @description Only those of this user. */
+            user?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many (1 to 10000, default 10000).
+             */
+            limit?: number | null;
         };
         NodeReloadView: {
             node: components["schemas"]["NodeView"];
@@ -4851,6 +7459,19 @@ export interface components {
              *     `appliedGeneration` has reached the `desiredGeneration` here.
              */
             placements: number;
+        };
+        NodeServicesQuery: {
+            /** @description Only this service, with what the service manager says about it. */
+            name?: string | null;
+            /** @description Only those in this state, such as `running` or `failed`. */
+            state?: string | null;
+            /** @description Part of the name. */
+            filter?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many (1 to 10000, default 10000).
+             */
+            limit?: number | null;
         };
         NodeState: "online" | "joined" | "stale" | "offline" | "removed";
         NodeUpdateBody: {
@@ -4865,6 +7486,12 @@ export interface components {
              * @description From this time on; everything there is when absent.
              */
             since?: string | null;
+        };
+        NodeUsersQuery: {
+            /** @description The machine's own users too, such as `daemon`. */
+            system?: boolean | null;
+            /** @description Part of the name. */
+            filter?: string | null;
         };
         NodeView: {
             id: components["schemas"]["NodeId"];
@@ -4927,7 +7554,7 @@ export interface components {
          * @description Kinds of objects that events, audit entries and watch streams speak of.
          * @enum {string}
          */
-        ObjectKind: "approval" | "approval-policy" | "audit-anchor" | "audit-sink" | "authority" | "blob" | "container" | "execution" | "group" | "image" | "invitation" | "join-token" | "member" | "module" | "node" | "operation" | "project" | "role" | "secret" | "server" | "task" | "task-array" | "token" | "user" | "web-session" | "workflow" | "workload";
+        ObjectKind: "approval" | "approval-policy" | "audit-anchor" | "audit-sink" | "authority" | "backup" | "blob" | "container" | "custom" | "execution" | "group" | "hook" | "image" | "invitation" | "join-token" | "lock" | "member" | "module" | "node" | "operation" | "project" | "role" | "schedule" | "secret" | "server" | "state-namespace" | "task" | "task-array" | "token" | "user" | "watcher" | "web-session" | "workflow" | "workload";
         /** @description The object an event is about: enough to fetch it, or to name it once it is gone. */
         ObjectRef: {
             kind: components["schemas"]["ObjectKind"];
@@ -4952,11 +7579,48 @@ export interface components {
             /** @description What people know the provider as; absent where there is none. */
             label?: string | null;
         };
+        /** @description What becomes of later events about an object when one about it could not be delivered. */
+        OnDead: "continue" | "block";
         /** @description What happens when an execution has failed. */
         OnFailure: "stop" | "compensate" | "rollback";
         /** @description What follows from bad health: `mark`, `restart` or `{hook: [..]}`. */
         OnUnhealthy: "mark" | "restart" | {
             hook: string[];
+        };
+        /**
+         * @description Something done to nodes and images of the whole installation. Removing a node is not here: it names the
+         *     generation that somebody saw.
+         */
+        OperationAction: {
+            nodeDrain: {
+                node: string;
+                reason: string;
+                /**
+                 * @example 30s
+                 * @example 1m30s
+                 */
+                deadline?: string | null;
+            };
+        } | {
+            nodeCordon: {
+                node: string;
+                reason: string;
+            };
+        } | {
+            nodeUncordon: {
+                node: string;
+            };
+        } | {
+            imageSync: {
+                image: string;
+                nodes?: string[];
+            };
+        } | {
+            imageTake: {
+                image: string;
+                node: string;
+                source: components["schemas"]["ImageSource"];
+            };
         };
         OperationGetQuery: {
             /**
@@ -5007,6 +7671,35 @@ export interface components {
             name: string;
             node: components["schemas"]["NodeId"];
             source: components["schemas"]["ImageSource"];
+        } | {
+            /** @constant */
+            kind: "node-deed";
+            node: components["schemas"]["NodeId"];
+            deed: components["schemas"]["HostDeed"];
+            /** Format: date-time */
+            until: string;
+        } | {
+            /** @constant */
+            kind: "node-backup";
+            node: components["schemas"]["NodeId"];
+            backup: components["schemas"]["NodeBackupId"];
+            /** Format: date-time */
+            until: string;
+            /** Format: uint32 */
+            keep?: number | null;
+        } | {
+            /** @constant */
+            kind: "node-backup-verify";
+            node: components["schemas"]["NodeId"];
+            backup: components["schemas"]["NodeBackupId"];
+        } | {
+            /** @constant */
+            kind: "node-restore";
+            node: components["schemas"]["NodeId"];
+            backup: components["schemas"]["NodeBackupId"];
+            spec: components["schemas"]["RestoreSpec"];
+            /** Format: date-time */
+            until: string;
         };
         /** @enum {string} */
         OperationState: "pending" | "running" | "succeeded" | "failed" | "cancelled";
@@ -5065,7 +7758,9 @@ export interface components {
         /** @description After which ends outputs are kept. */
         OutputWhen: "success" | "always";
         /** @description What happens when it is time and the last run still goes on. */
-        Overlap: "allow" | "forbid" | "replace";
+        Overlap: "allow" | "forbid" | "replace" | "queue";
+        /** @description Which packages are meant. */
+        PackageWhich: "installed" | "upgradable" | "available";
         /** @description Parameters of lists that can only be paged. */
         PageQuery: {
             /**
@@ -5104,8 +7799,15 @@ export interface components {
             /** Format: date-time */
             timeExpires: string;
         };
+        /** @description Why and by whom a schedule is paused. */
+        Pause: {
+            by: string;
+            reason: string;
+            /** Format: date-time */
+            time: string;
+        };
         /** @description What somebody may do to a kind of object; `docs/reference/access.md` lists them. */
-        Permission: "access.inspect" | "account.read" | "approval.read" | "approval.decide" | "approval.withdraw" | "approval.break-glass" | "approval-policy.read" | "approval-policy.set" | "approval-policy.global" | "audit.read" | "audit.anchor" | "authority.rotate" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "event.read" | "group.read" | "group.create" | "group.update" | "group.remove" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "session.read" | "session.end" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "workflow.read" | "workflow.push" | "workflow.run" | "workflow.cancel" | "workflow.remove" | "workflow.manage" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
+        Permission: "access.inspect" | "account.read" | "approval.read" | "approval.decide" | "approval.withdraw" | "approval.break-glass" | "approval-policy.read" | "approval-policy.set" | "approval-policy.global" | "audit.read" | "audit.anchor" | "authority.rotate" | "backup.create" | "backup.read" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "egress.call" | "event.read" | "event.emit" | "group.read" | "group.create" | "group.update" | "group.remove" | "hook.read" | "hook.write" | "hook.manage" | "hook.global" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "lock.read" | "lock.use" | "lock.force" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node.inspect" | "node.administer" | "node.backup" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "schedule.read" | "schedule.write" | "schedule.run" | "schedule.manage" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "system.diagnose" | "session.read" | "session.end" | "state.read" | "state.write" | "state.clear" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "watcher.read" | "watcher.write" | "workflow.read" | "workflow.push" | "workflow.run" | "workflow.cancel" | "workflow.remove" | "workflow.manage" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
         Phase: ("starting" | "running" | "stopping" | "stopped" | "completed") | "waiting" | "backoff" | "idle" | "failed" | "removed";
         /**
          * @description How one node is chosen of several.
@@ -5204,6 +7906,15 @@ export interface components {
              */
             revision: number;
         };
+        /** @description A TCP port. */
+        PortWatch: {
+            /** Format: uint16 */
+            port: number;
+            /** @description Where it is asked for; the machine itself when absent. */
+            host?: string;
+            /** @description `opened`, `closed`; both when absent. */
+            on?: components["schemas"]["WatchCondition"][];
+        };
         /** Format: uuid */
         PrincipalId: string;
         PrincipalKind: "user" | "service" | "workload";
@@ -5222,6 +7933,23 @@ export interface components {
             requestId: string;
             errors?: components["schemas"]["Diagnostic"][];
         };
+        ProcessOrder: ("memory" | "pid") | "cpu" | "started";
+        /** @enum {string} */
+        ProcessSignal: "hup" | "int" | "quit" | "kill" | "usr1" | "usr2" | "term" | "cont" | "stop";
+        /** @description Processes, by name or by command line. */
+        ProcessWatch: {
+            /** @description What they are called, exactly; the kernel keeps 15 characters of it. */
+            name?: string;
+            /** @description A regular expression that fits their command lines. */
+            command?: string;
+            /** @description `started`, `ended`; both when absent. */
+            on?: components["schemas"]["WatchCondition"][];
+            /**
+             * Format: uint32
+             * @description How many there have to be to count as running.
+             */
+            count?: number;
+        };
         ProjectApprovalPolicyPath: {
             /** @description Name or id of the project. */
             project: string;
@@ -5239,6 +7967,12 @@ export interface components {
             weight?: number | null;
             /** @description How much it may hold at once; nothing is limited when absent. */
             quota?: components["schemas"]["Quota"] | null;
+        };
+        ProjectHookPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name of the hook. */
+            hook: string;
         };
         /** Format: uuid */
         ProjectId: string;
@@ -5263,6 +7997,13 @@ export interface components {
              * @default []
              */
             permissions?: components["schemas"]["Permission"][];
+        };
+        ProjectTimelinePath: {
+            /** @description Name or id of the project. */
+            project: string;
+            kind: components["schemas"]["ObjectKind"];
+            /** @description Name or id of the object; a `/` in it is written `%2F`. */
+            object: string;
         };
         /** @description What is absent stays as it is. */
         ProjectUpdateBody: {
@@ -5372,6 +8113,11 @@ export interface components {
              * @default 0
              */
             logs?: number | string;
+            /**
+             * @description Keys and values of its state.
+             * @default 0
+             */
+            state?: number | string;
             /** @description The first that wait for room, in the order in which they are looked at. */
             next: components["schemas"]["QueueEntry"][];
         };
@@ -5439,6 +8185,8 @@ export interface components {
             blobs?: (number | string) | null;
             /** @description Output of runs that is kept on nodes. */
             logs?: (number | string) | null;
+            /** @description Keys and values of its state. */
+            state?: (number | string) | null;
         };
         /** @description What a run waits for. */
         Readiness: {
@@ -5557,6 +8305,34 @@ export interface components {
              * @example 1m30s
              */
             window?: string;
+        };
+        /** @description How a backup is put back. */
+        RestoreSpec: {
+            to: components["schemas"]["RestoreTo"];
+            /** @description Only these paths and what is below them; everything when empty. */
+            paths?: string[];
+            /**
+             * @description Put files in the place of those that are there; else these are left alone.
+             * @default false
+             */
+            overwrite?: boolean;
+            /**
+             * @description Only say what would be different.
+             * @default false
+             */
+            check?: boolean;
+        };
+        /** @description Where what is put back goes. */
+        RestoreTo: {
+            /** @constant */
+            where: "fresh";
+        } | {
+            /** @constant */
+            where: "directory";
+            path: string;
+        } | {
+            /** @constant */
+            where: "in-place";
         };
         /** @description How often a step is tried again, and how long it waits before that. */
         Retry: {
@@ -5715,6 +8491,187 @@ export interface components {
              * @example 1m30s
              */
             catchUpWindow?: string;
+        };
+        /** @description A time of a schedule, and what became of it. */
+        ScheduleFireView: {
+            /**
+             * Format: date-time
+             * @description When the schedule says; names the fire.
+             */
+            time: string;
+            state: components["schemas"]["FireState"];
+            cause: components["schemas"]["FireCause"];
+            /**
+             * Format: date-time
+             * @description When it was to be begun: the time, put off by jitter.
+             */
+            timePlanned: string;
+            /**
+             * Format: date-time
+             * @description When it was begun, or found to be missed.
+             */
+            timeBegun: string;
+            /** Format: date-time */
+            timeEnded?: string | null;
+            /**
+             * @description How much later than planned it was begun.
+             * @example 30s
+             * @example 1m30s
+             */
+            lateness: string;
+            /**
+             * Format: uint32
+             * @description How many times this stands for; more than one only where they were missed.
+             */
+            count: number;
+            /**
+             * Format: date-time
+             * @description The last of them.
+             */
+            timeLast: string;
+            /** @description What was made, or what it was done to. */
+            object?: components["schemas"]["ObjectRef"] | null;
+            /** @description How that stands, if it is something that goes on and is still there. */
+            standing?: string | null;
+            /** @description Whether it ended well; absent while it goes on. */
+            isGood?: boolean | null;
+            /**
+             * Format: uint16
+             * @description What a call was answered with.
+             */
+            status?: number | null;
+            /** @description What went wrong. */
+            message?: string;
+            /** @description Who asked for it. */
+            askedBy?: string | null;
+            /**
+             * Format: uint32
+             * @description How often it was tried.
+             */
+            tries: number;
+        };
+        ScheduleHistoryQuery: {
+            /** @description Only those in this state. */
+            state?: components["schemas"]["FireState"] | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        /** Format: uuid */
+        ScheduleId: string;
+        ScheduleNextQuery: {
+            /**
+             * Format: uint32
+             * @description How many times to show (1 to 1000, default 10).
+             */
+            count?: number | null;
+        };
+        SchedulePath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name or id of the schedule; to make one, its name. */
+            schedule: string;
+        };
+        SchedulePauseBody: {
+            /** @description Why, for whoever finds it paused. */
+            reason: string;
+        };
+        /** @description What somebody writes about a schedule: when, and what. Exactly one of `cron`, `every` and `at` is given. */
+        ScheduleSpec: {
+            /** @description Five fields (minute hour day month weekday) or six (with seconds first), or a nickname such as `@daily`. */
+            cron?: string | null;
+            /**
+             * @description Again and again after this long, counted from `starts`, or from round times of UTC where that is absent.
+             * @example 30s
+             * @example 1m30s
+             */
+            every?: string | null;
+            /**
+             * Format: date-time
+             * @description Once, at this time.
+             */
+            at?: string | null;
+            /** @description A name of the time zone database such as `Europe/Berlin`, by which `cron` is read; `UTC` when absent. */
+            timezone?: string;
+            /**
+             * @description Each time is put off by up to this: by how much is chosen once for each time, the same on all servers.
+             * @example 30s
+             * @example 1m30s
+             */
+            jitter?: string;
+            /**
+             * @description What happens when it is time and what was begun before still goes on.
+             * @default forbid
+             */
+            overlap?: components["schemas"]["Overlap"];
+            /**
+             * @description What becomes of times that passed while no server was there.
+             * @default one
+             */
+            catchUp?: components["schemas"]["CatchUp"];
+            /**
+             * @description How far back catching up looks.
+             * @default 1d
+             * @example 30s
+             * @example 1m30s
+             */
+            catchUpWindow?: string;
+            /**
+             * Format: uint32
+             * @description How many times at most are caught up with.
+             * @default 100
+             */
+            catchUpLimit?: number;
+            /**
+             * Format: date-time
+             * @description Nothing before this.
+             */
+            starts?: string | null;
+            /**
+             * Format: date-time
+             * @description Nothing after this.
+             */
+            ends?: string | null;
+            /**
+             * @description What is done about a call of which nobody knows whether it was made. Everything else is done once.
+             * @default at-least-once
+             */
+            delivery?: components["schemas"]["Delivery"];
+            description?: string;
+            /** @description What is done. */
+            target: components["schemas"]["Action"];
+        };
+        ScheduleView: {
+            id: components["schemas"]["ScheduleId"];
+            name: string;
+            /** @description When and what; values of environments and headers are hidden from those who may not see them. */
+            spec: components["schemas"]["ScheduleSpec"];
+            /** @description When, in words. */
+            timing: string;
+            /** @description What kind of thing is done... */
+            kind: components["schemas"]["ActionKind"];
+            /** @description ...and which, in words. */
+            summary: string;
+            /** @description In whose name it is done. */
+            owner: string;
+            /** @description Why it does nothing, if so. */
+            pause?: components["schemas"]["Pause"] | null;
+            /**
+             * Format: date-time
+             * @description When it comes next; absent when it is paused or over.
+             */
+            timeNext?: string | null;
+            /** @description What became of its newest time. */
+            last?: components["schemas"]["ScheduleFireView"] | null;
+            generation: components["schemas"]["Generation"];
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
         };
         /** @description How a person stands with the second factor. */
         SecondFactorState: "off" | "on" | "required";
@@ -5900,6 +8857,13 @@ export interface components {
             /** Format: date-time */
             timeSeen: string;
         };
+        ServiceVerb: ("start" | "stop" | "disable") | "restart" | "reload" | "enable";
+        /** @description A unit of systemd. */
+        ServiceWatch: {
+            unit: string;
+            /** @description `started`, `stopped`, `failed`; all of them when absent. */
+            on?: components["schemas"]["WatchCondition"][];
+        };
         SessionsEndedView: {
             /** Format: uint64 */
             browsers: number;
@@ -5916,6 +8880,8 @@ export interface components {
             password: string;
             kind: components["schemas"]["LoginKind"];
         };
+        /** @description How bad it is; the worst decides how `hostler doctor` ends. */
+        Severity: "ok" | "notice" | "warning" | "critical";
         SharedChunkPath: {
             /** @description Digest of the chunk. */
             chunk: string;
@@ -5948,11 +8914,284 @@ export interface components {
         } | {
             skipped: components["schemas"]["SkipReason"];
         };
+        /** @description What a transaction came to. */
+        StateAnswerView: {
+            /** @description Whether every condition held. */
+            held: boolean;
+            /**
+             * Format: uint64
+             * @description Of this transaction; the newest before it where it changed nothing.
+             */
+            revision: number;
+            /** @description One for every operation that was done. */
+            results: components["schemas"]["StateResultView"][];
+        };
+        /** @description What happened to an entry. */
+        StateChangeKind: "put" | "touched" | "deleted" | "expired";
+        /** @description One change of an entry: what histories are made of, and what a watch tells. */
+        StateChangeView: {
+            kind: components["schemas"]["StateChangeKind"];
+            namespace: string;
+            key: string;
+            /** Format: uint64 */
+            revision: number;
+            /**
+             * Format: uint64
+             * @description Of the change of this entry before; 0 when this is the first.
+             */
+            previous: number;
+            /** Format: uint64 */
+            createRevision: number;
+            /** Format: uint64 */
+            version: number;
+            /** @description Of a `put`. */
+            value?: string | null;
+            encoding?: components["schemas"]["StateEncoding"] | null;
+            owner: components["schemas"]["Actor"];
+            /** Format: date-time */
+            time: string;
+            /** Format: date-time */
+            timeExpires?: string | null;
+        };
+        StateClearedView: {
+            /**
+             * Format: uint64
+             * @description Entries that went.
+             */
+            entries: number;
+        };
+        /** @description What has to be true of an entry. */
+        StateCompareBody: {
+            if: components["schemas"]["StateQuestion"];
+            /** @description `default` when absent. */
+            namespace?: string | null;
+            key: string;
+            is?: components["schemas"]["StateRelation"] | null;
+            /** Format: uint64 */
+            number?: number | null;
+            value?: string | null;
+            encoding?: components["schemas"]["StateEncoding"] | null;
+        };
+        StateDeleteQuery: {
+            key: string;
+            /**
+             * Format: uint64
+             * @description Only if its revision is this.
+             */
+            ifRevision?: number | null;
+        };
+        StateDeletedView: {
+            /**
+             * Format: uint64
+             * @description Of the deletion.
+             */
+            revision: number;
+        };
+        /**
+         * @description How a value is written in a document.
+         * @enum {string}
+         */
+        StateEncoding: "text" | "base64";
+        /**
+         * @description An end of a list.
+         * @enum {string}
+         */
+        StateEnd: "front" | "back";
+        /** @description An entry. */
+        StateEntryView: {
+            namespace: string;
+            key: string;
+            /** @description Absent where it was not asked for. */
+            value?: string | null;
+            /** @description `base64` where the value is not text. */
+            encoding?: components["schemas"]["StateEncoding"] | null;
+            /**
+             * Format: uint64
+             * @description Of the value, in bytes.
+             */
+            size: number;
+            /**
+             * Format: uint64
+             * @description Of its last change.
+             */
+            revision: number;
+            /**
+             * Format: uint64
+             * @description Of the change that made it.
+             */
+            createRevision: number;
+            /**
+             * Format: uint64
+             * @description How often it was changed since it was made.
+             */
+            version: number;
+            /** @description Who changed it last. */
+            owner: components["schemas"]["Actor"];
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
+            /** Format: date-time */
+            timeExpires?: string | null;
+        };
+        StateHistoryQuery: {
+            key: string;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        StateKeyQuery: {
+            key: string;
+        };
+        /** @description A line that a server sends on a stream: what became of the request with this number. */
+        StateLine: {
+            /** Format: uint64 */
+            id: number;
+            answer?: components["schemas"]["StateAnswerView"] | null;
+            /** @description Nothing was changed, unless its code is `unavailable`: then nobody knows. */
+            problem?: components["schemas"]["StateProblem"] | null;
+        };
+        StateListQuery: {
+            /** @description Only keys that begin with this. */
+            prefix?: string | null;
+            /** @description With their values; `limit` is at most 100 then. */
+            values?: boolean | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before; with `watch`, the revision after which to begin. */
+            cursor?: string | null;
+            /** @description Stream changes instead of listing. */
+            watch?: boolean | null;
+        };
+        StateNamespacePath: {
+            /** @description Name or id of the project. */
+            project: string;
+            namespace: string;
+        };
+        StateNamespaceView: {
+            name: string;
+            /** Format: uint64 */
+            entries: number;
+            /**
+             * Format: uint64
+             * @description Keys and values.
+             */
+            bytes: number;
+        };
+        /** @description One operation. Which fields it has depends on `op`. */
+        StateOpBody: {
+            op: components["schemas"]["StateVerb"];
+            /** @description `default` when absent. */
+            namespace?: string | null;
+            key: string;
+            value?: string | null;
+            encoding?: components["schemas"]["StateEncoding"] | null;
+            /**
+             * @description After this long it is gone.
+             * @example 30s
+             * @example 1m30s
+             */
+            ttl?: string | null;
+            /** @description It stays: for `touch`, `increment` and `push`, which otherwise leave its time as it is. */
+            never?: boolean | null;
+            /** Format: int64 */
+            by?: number | null;
+            items?: unknown[];
+            /** @description `back` when absent. */
+            end?: components["schemas"]["StateEnd"] | null;
+            /** Format: uint32 */
+            count?: number | null;
+        };
+        /** @description Why a request of a stream failed. */
+        StateProblem: {
+            code: components["schemas"]["Code"];
+            detail: string;
+            /** @description What to do next. */
+            hint: string;
+            errors?: components["schemas"]["Diagnostic"][];
+        };
+        StatePutQuery: {
+            key: string;
+            /**
+             * @description After this long it is gone; when absent it stays.
+             * @example 30s
+             * @example 1m30s
+             */
+            ttl?: string | null;
+            /**
+             * Format: uint64
+             * @description Only if its revision is this.
+             */
+            ifRevision?: number | null;
+            /** @description Only if there is none yet. */
+            ifAbsent?: boolean | null;
+        };
+        /** @description What is asked about an entry. */
+        StateQuestion: ("present" | "absent") | "revision" | "create-revision" | "version" | "value";
+        /**
+         * @description How a number or a value has to stand to another.
+         * @enum {string}
+         */
+        StateRelation: "equal" | "not-equal" | "less" | "greater";
+        /** @description What one operation came to. */
+        StateResultView: {
+            /**
+             * Format: uint64
+             * @description Of the entry after it; 0 where there is none.
+             * @default 0
+             */
+            revision?: number;
+            /**
+             * Format: uint64
+             * @description How often the entry was changed; 0 where there is none.
+             * @default 0
+             */
+            version?: number;
+            /** @description Of a `get`. */
+            entry?: components["schemas"]["StateEntryView"] | null;
+            /** @description Of a `delete`: whether there was one. */
+            deleted?: boolean | null;
+            /**
+             * Format: int64
+             * @description Of an `increment`.
+             */
+            number?: number | null;
+            /**
+             * Format: uint64
+             * @description Of a list, after it.
+             */
+            length?: number | null;
+            /** @description Of a `pop`. */
+            items?: unknown[];
+        };
+        /** @description All or nothing. */
+        StateTxnBody: {
+            /** @description All of them have to hold. */
+            compare?: components["schemas"]["StateCompareBody"][];
+            /**
+             * @description What is done when they do.
+             * @default []
+             */
+            then?: components["schemas"]["StateOpBody"][];
+            /** @description What is done when one does not. */
+            else?: components["schemas"]["StateOpBody"][];
+        };
+        /** @description What is done with an entry. */
+        StateVerb: ("get" | "delete" | "length") | "put" | "touch" | "increment" | "push" | "pop";
         Step: {
             name: string;
             state: components["schemas"]["StepState"];
             /** @description Progress in words while it runs, the result afterwards. */
             message: string;
+            /** @description What came of it, for programs; the kind of the operation says what it is. */
+            result?: unknown;
             /** Format: date-time */
             timeStarted?: string | null;
             /** Format: date-time */
@@ -6067,6 +9306,12 @@ export interface components {
                 [key: string]: string;
             };
         } | "function";
+        /** @description A task to be submitted. */
+        TaskAction: {
+            /** @description What the names of the tasks begin with; the program when absent. */
+            name?: string | null;
+            spec: components["schemas"]["WorkloadSpec"];
+        };
         TaskBatchBody: {
             tasks: components["schemas"]["TaskSubmitBody"][];
         };
@@ -6156,6 +9401,8 @@ export interface components {
              */
             timeReady?: string | null;
             status: components["schemas"]["TaskStatus"];
+            /** @description Id of the trace that it was submitted in (W3C Trace Context), 32 hex digits. */
+            trace?: string | null;
             createdBy: string;
             /** Format: uint64 */
             generation: number;
@@ -6187,6 +9434,102 @@ export interface components {
              * @description Where the machine protects itself, in degrees Celsius.
              */
             critical?: number | null;
+        };
+        /** @description When a figure counts as too high or too low: exactly one of `above` and `below`. */
+        Threshold: {
+            /** Format: double */
+            above?: number | null;
+            /** Format: double */
+            below?: number | null;
+            /**
+             * @description It has to be so at every look for this long.
+             * @example 30s
+             * @example 1m30s
+             */
+            for?: string;
+            /**
+             * Format: double
+             * @description Where it counts as over, so that a figure that goes up and down around the threshold is told once: 5 on the
+             *     other side of it when absent, or a tenth of it for the load.
+             */
+            clear?: number | null;
+        };
+        /** @description A row of a timeline. */
+        TimelineEntry: {
+            /** Format: date-time */
+            time: string;
+            source: components["schemas"]["TimelineSource"];
+            /** @description The kind of the event, the action of the audit entry, or how the run, the fire or the delivery stands. */
+            what: string;
+            /** @description What it is about, where that is something else than the timeline's object. */
+            object: components["schemas"]["ObjectRef"];
+            /** @description One sentence for people. */
+            message: string;
+            actor?: components["schemas"]["Actor"] | null;
+            /** @description What caused it, where that is known. */
+            cause?: string | null;
+            /**
+             * @description Names it among those of its source: the number of the event or the audit entry, the id of the run, the schedule
+             *     and the time, the hook and the number of the event.
+             */
+            id: string;
+        };
+        TimelineFindQuery: {
+            /** @description Name or id of the object, of whatever kind. */
+            object: string;
+        };
+        /** @description A source that the caller may not see. */
+        TimelineLeftOut: {
+            source: components["schemas"]["TimelineSource"];
+            /** @description The permission that it takes. */
+            needs: string;
+        };
+        TimelinePath: {
+            kind: components["schemas"]["ObjectKind"];
+            /** @description Name or id of the object; a `/` in it is written `%2F`. */
+            object: string;
+        };
+        TimelineQuery: {
+            /**
+             * Format: date-time
+             * @description Not before this time.
+             */
+            since?: string | null;
+            /**
+             * Format: date-time
+             * @description Before this time.
+             */
+            until?: string | null;
+            /** @description Only from these sources, with commas between them: event, node, run, fire, delivery, audit. */
+            sources?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100). A page may have fewer, or none, although more follow.
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        /**
+         * @description Where a row of a timeline is from. In the order in which rows of the same moment are shown, what follows before
+         *     what it follows from.
+         */
+        TimelineSource: "event" | "node" | "run" | "fire" | "delivery" | "audit";
+        /** @description A part of a timeline. */
+        TimelineView: {
+            /** @description What it is about. */
+            object: components["schemas"]["ObjectRef"];
+            /** @description Newest first. */
+            items: components["schemas"]["TimelineEntry"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description What may have something to say and was not asked. */
+            leftOut?: components["schemas"]["TimelineLeftOut"][];
+            /**
+             * Format: date-time
+             * @description Events before this time, which were asked for too, are not kept any more.
+             */
+            keptSince?: string | null;
         };
         TokenCreateBody: {
             name: string;
@@ -6394,6 +9737,126 @@ export interface components {
             /** @description True until the first admin exists; the dashboard then offers setup. */
             needsSetup: boolean;
         };
+        /**
+         * @description What a finding is about.
+         * @enum {string}
+         */
+        Vital: "load" | "memory" | "swap" | "disk" | "inodes" | "services" | "clock" | "temperature" | "reboot" | "certificate" | "processes";
+        /** @description What is looked at. */
+        Watch: {
+            file: components["schemas"]["FileWatch"];
+        } | {
+            directory: components["schemas"]["DirectoryWatch"];
+        } | {
+            process: components["schemas"]["ProcessWatch"];
+        } | {
+            port: components["schemas"]["PortWatch"];
+        } | {
+            command: components["schemas"]["CommandWatch"];
+        } | {
+            log: components["schemas"]["LogWatch"];
+        } | {
+            cpu: components["schemas"]["Threshold"];
+        } | {
+            memory: components["schemas"]["Threshold"];
+        } | {
+            disk: components["schemas"]["DiskWatch"];
+        } | {
+            load: components["schemas"]["Threshold"];
+        } | {
+            service: components["schemas"]["ServiceWatch"];
+        } | {
+            certificate: components["schemas"]["CertificateWatch"];
+        };
+        /** @description What a watcher fires on. */
+        WatchCondition: "created" | "changed" | "removed" | "started" | "ended" | "stopped" | "opened" | "closed" | "failed" | "recovered" | "output-changed" | "matches" | "above" | "below" | "expires";
+        /** Format: uuid */
+        WatcherId: string;
+        /** @description How a watcher stands on a node, as the node told when that last changed. */
+        WatcherNodeView: {
+            node: string;
+            state: components["schemas"]["WatcherState"];
+            /** @description What it saw when it told. */
+            seen?: string;
+            /** @description Why it cannot look. */
+            trouble?: string | null;
+            /**
+             * Format: uint64
+             * @description News that were given up, because no server took them for too long.
+             */
+            lost: number;
+            /**
+             * Format: date-time
+             * @description When it told how the watcher stands.
+             */
+            timeTold?: string | null;
+        };
+        WatcherPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name or id of the watcher; to make one, its name. */
+            watcher: string;
+        };
+        /** @description What somebody wrote about a watcher. */
+        WatcherSpec: {
+            description?: string;
+            /** @description Only on these nodes. */
+            nodes?: string[];
+            /** @description Only on nodes that have all these labels. */
+            selector?: {
+                [key: string]: string;
+            };
+            /** @description What is looked at. */
+            watch: components["schemas"]["Watch"];
+            /**
+             * @description From one look to the next; what is usual for what is looked at when absent.
+             * @example 30s
+             * @example 1m30s
+             */
+            interval?: string | null;
+            /**
+             * @description For so long after it fired it does not fire again on the same node; what would have is counted.
+             * @example 30s
+             * @example 1m30s
+             */
+            cooldown?: string;
+        };
+        /** @description How a watcher stands on a node. */
+        WatcherState: "off" | "pending" | "looking" | "firing" | "trouble";
+        WatcherView: {
+            id: components["schemas"]["WatcherId"];
+            name: string;
+            spec: components["schemas"]["WatcherSpec"];
+            /** @description What is looked at and what it fires on, in words. */
+            summary: string;
+            /** @description Whose rights it needs. */
+            owner: string;
+            isEnabled: boolean;
+            /** @description Why no node looks, if so. */
+            hindrance?: string | null;
+            /**
+             * Format: uint64
+             * @description Nodes that are to look.
+             */
+            looking: number;
+            /**
+             * Format: uint64
+             * @description Of these, on how many a level is told of that is not over.
+             */
+            firing: number;
+            /**
+             * Format: uint64
+             * @description Of these, how many cannot look.
+             */
+            trouble: number;
+            /** @description The nodes that it is for, by name. */
+            nodes: components["schemas"]["WatcherNodeView"][];
+            generation: components["schemas"]["Generation"];
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
+        };
         /** Format: uuid */
         WebSessionId: string;
         WebSessionPath: {
@@ -6410,6 +9873,29 @@ export interface components {
             /** Format: date-time */
             timeExpires: string;
         };
+        /** @description A call that tells of an event. */
+        WebhookAction: {
+            /** @description The address; or see `urlSecret`. */
+            url?: string;
+            /** @description A secret that is the address, for addresses that nobody is to see. */
+            urlSecret?: string | null;
+            /** @description Without credentials: those are secrets. */
+            headers?: {
+                [key: string]: string;
+            };
+            /** @description A secret that is sent as bearer token. */
+            bearer?: string | null;
+            /** @description A secret that the call is signed with: HMAC-SHA-256 of time and body. */
+            sign?: string | null;
+            /** @description What is sent. */
+            format?: components["schemas"]["WebhookFormat"];
+            /** @description For the format `template`: what is sent, with `{{ object.name }}` and the like filled in. */
+            template?: string;
+            /** @description For the format `email`: to whom. */
+            to?: string[];
+        };
+        /** @description What a webhook is sent. */
+        WebhookFormat: "event" | "slack" | "email" | "plain" | "template";
         WhoamiView: {
             id: components["schemas"]["PrincipalId"];
             name: string;
@@ -6452,6 +9938,17 @@ export interface components {
                 [key: string]: unknown;
             };
             place?: components["schemas"]["Place"];
+        };
+        /** @description A workflow to be carried out. */
+        WorkflowAction: {
+            name: string;
+            /**
+             * Format: uint32
+             * @description The newest at that time when absent.
+             */
+            version?: number | null;
+            values?: unknown;
+            options?: components["schemas"]["ExecutionOptions"];
         };
         /** @description The text of a file and of what it imports. */
         WorkflowBundle: {
@@ -6555,6 +10052,11 @@ export interface components {
             timeCreated: string;
             /** @description The graph, as it was when the file was kept, with the values of then. */
             graph: components["schemas"]["Workflow"];
+        };
+        /** @description Something done to a workload. */
+        WorkloadAction: {
+            name: string;
+            verb: components["schemas"]["WorkloadVerb"];
         };
         WorkloadExecBody: {
             /** @description Program and arguments, run as they stand; looked up in the workload's PATH. */
@@ -6815,6 +10317,11 @@ export interface components {
              */
             since?: string | null;
         };
+        /**
+         * @description What can be done to a workload by itself.
+         * @enum {string}
+         */
+        WorkloadVerb: "start" | "stop" | "restart";
         WorkloadView: {
             id: components["schemas"]["WorkloadId"];
             name: string;
@@ -6842,6 +10349,11 @@ export interface components {
         WriteMetrics: {
             /** @default 0 */
             today?: number | string;
+            /**
+             * @description Since the agent started.
+             * @default 0
+             */
+            total?: number | string;
             /** @description What was declared to be the most for a day. */
             budget?: (number | string) | null;
         };
@@ -6951,7 +10463,72 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "text/plain": string;
+                    "application/openmetrics-text": string;
+                };
+            };
+        };
+    };
+    metrics_nodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/openmetrics-text": string;
+                };
+            };
+        };
+    };
+    metrics_workloads: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/openmetrics-text": string;
+                };
+            };
+        };
+    };
+    metrics_history: {
+        parameters: {
+            query?: {
+                /** @description Names of figures, separated by commas, such as `cpu.used,cpu.total`; without it all of them. */
+                series?: string;
+                /** @description From when on; without it an hour ago. The longer ago, the longer the stretches. */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricsHistoryView"];
                 };
             };
         };
@@ -6992,6 +10569,116 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Listing2"];
+                };
+            };
+        };
+    };
+    diagnose: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiagnosisView"];
+                };
+            };
+        };
+    };
+    backup_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing3"];
+                };
+            };
+        };
+    };
+    backup_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackupCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    backup_schedule_show: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupScheduleView"];
+                };
+            };
+        };
+    };
+    backup_schedule_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackupScheduleView"];
                 };
             };
         };
@@ -7284,7 +10971,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing3"];
+                    "application/json": components["schemas"]["Listing4"];
                 };
             };
         };
@@ -7347,7 +11034,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing3"];
+                    "application/json": components["schemas"]["Listing4"];
                 };
             };
         };
@@ -7485,7 +11172,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing4"];
+                    "application/json": components["schemas"]["Listing5"];
                 };
             };
         };
@@ -7688,7 +11375,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing5"];
+                    "application/json": components["schemas"]["Listing6"];
                 };
             };
         };
@@ -7764,7 +11451,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing5"];
+                    "application/json": components["schemas"]["Listing6"];
                 };
             };
         };
@@ -7953,7 +11640,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing6"];
+                    "application/json": components["schemas"]["Listing7"];
                 };
             };
         };
@@ -8085,7 +11772,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing7"];
+                    "application/json": components["schemas"]["Listing8"];
                 };
             };
         };
@@ -8160,7 +11847,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing8"];
+                    "application/json": components["schemas"]["Listing9"];
                 };
             };
         };
@@ -8287,7 +11974,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing9"];
+                    "application/json": components["schemas"]["Listing10"];
                 };
             };
         };
@@ -8312,7 +11999,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing10"];
+                    "application/json": components["schemas"]["Listing11"];
                 };
             };
         };
@@ -8551,7 +12238,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing11"];
+                    "application/json": components["schemas"]["Listing12"];
                 };
             };
         };
@@ -8685,7 +12372,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing12"];
+                    "application/json": components["schemas"]["Listing13"];
                 };
             };
         };
@@ -8790,7 +12477,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing12"];
+                    "application/json": components["schemas"]["Listing13"];
                 };
             };
         };
@@ -8898,7 +12585,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing13"];
+                    "application/json": components["schemas"]["Listing14"];
                 };
             };
         };
@@ -8994,7 +12681,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing14"];
+                    "application/json": components["schemas"]["Listing15"];
                 };
             };
         };
@@ -9129,7 +12816,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing15"];
+                    "application/json": components["schemas"]["Listing16"];
                     "text/event-stream": string;
                 };
             };
@@ -9352,7 +13039,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing16"];
+                    "application/json": components["schemas"]["Listing17"];
                 };
             };
         };
@@ -9372,7 +13059,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing17"];
+                    "application/json": components["schemas"]["Listing18"];
                 };
             };
         };
@@ -9397,7 +13084,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing18"];
+                    "application/json": components["schemas"]["Listing19"];
                 };
             };
         };
@@ -9477,6 +13164,510 @@ export interface operations {
             };
         };
     };
+    node_health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostHealth"];
+                };
+            };
+        };
+    };
+    node_packages: {
+        parameters: {
+            query?: {
+                /** @description Which packages; `installed` when absent. */
+                which?: components["schemas"]["PackageWhich"];
+                /** @description Part of the name; of the description too where packages are searched. */
+                filter?: string;
+                /** @description At most this many (1 to 10000, default 10000). */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostPackages"];
+                };
+            };
+        };
+    };
+    node_services: {
+        parameters: {
+            query?: {
+                /** @description Only this service, with what the service manager says about it. */
+                name?: string;
+                /** @description Only those in this state, such as `running` or `failed`. */
+                state?: string;
+                /** @description Part of the name. */
+                filter?: string;
+                /** @description At most this many (1 to 10000, default 10000). */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostServices"];
+                };
+            };
+        };
+    };
+    node_logs: {
+        parameters: {
+            query?: {
+                /** @description Only what this service wrote; needs the journal of systemd. */
+                service?: string;
+                /** @description A file below `/var/log` instead of the journal. */
+                file?: string;
+                /** @description The kernel's messages. */
+                kernel?: boolean;
+                /** @description So many of the last lines (1 to 10000, default 100). */
+                lines?: number;
+                /** @description From this time on; of the journal only. */
+                since?: string;
+                /** @description Up to this time; of the journal only. */
+                until?: string;
+                /** @description This priority and worse, 0 (emergency) to 7 (debug); of the journal only. */
+                priority?: number;
+                /** @description A regular expression that lines have to match. */
+                grep?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostLogs"];
+                };
+            };
+        };
+    };
+    node_processes: {
+        parameters: {
+            query?: {
+                /** @description What comes first; `cpu` when absent. */
+                order?: components["schemas"]["ProcessOrder"];
+                /** @description Part of the name or of the command line. */
+                filter?: string;
+                /** @description Only those of this user. */
+                user?: string;
+                /** @description At most this many (1 to 10000, default 10000). */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostProcesses"];
+                };
+            };
+        };
+    };
+    node_disks: {
+        parameters: {
+            query?: {
+                /** @description A directory whose largest files and directories are wanted. */
+                largest?: string;
+                /** @description At most this many of the largest (1 to 1000, default 20). */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostDisks"];
+                };
+            };
+        };
+    };
+    node_users: {
+        parameters: {
+            query?: {
+                /** @description The machine's own users too, such as `daemon`. */
+                system?: boolean;
+                /** @description Part of the name. */
+                filter?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostUsers"];
+                };
+            };
+        };
+    };
+    node_deed_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NodeDeedBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HostOutcome"];
+                };
+            };
+        };
+    };
+    node_deed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NodeDeedBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+        };
+    };
+    node_backup_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path: {
+                /** @description Name or id of the node. */
+                node: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NodeBackupCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeBackupView"];
+                };
+            };
+        };
+    };
+    node_backup_list: {
+        parameters: {
+            query?: {
+                /** @description Only of this node: its name, or its id, also when it was removed. */
+                node?: string;
+                /** @description Only in this state. */
+                state?: components["schemas"]["NodeBackupState"];
+                /** @description Only with this name. */
+                label?: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing20"];
+                };
+            };
+        };
+    };
+    node_backup_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path: {
+                /** @description Id of the backup, or its name: then the newest of this name is meant. */
+                backup: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeBackupView"];
+                };
+            };
+        };
+    };
+    node_backup_remove: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path: {
+                /** @description Id of the backup, or its name: then the newest of this name is meant. */
+                backup: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    node_backup_files: {
+        parameters: {
+            query?: {
+                /** @description Only this path and what is below it. */
+                path?: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path: {
+                /** @description Id of the backup, or its name: then the newest of this name is meant. */
+                backup: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing21"];
+                };
+            };
+        };
+    };
+    node_backup_verify: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path: {
+                /** @description Id of the backup, or its name: then the newest of this name is meant. */
+                backup: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+        };
+    };
+    node_backup_restore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path: {
+                /** @description Id of the backup, or its name: then the newest of this name is meant. */
+                backup: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NodeBackupRestoreBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationView"];
+                };
+            };
+        };
+    };
     image_list: {
         parameters: {
             query?: {
@@ -9499,7 +13690,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing19"];
+                    "application/json": components["schemas"]["Listing22"];
                 };
             };
         };
@@ -9676,7 +13867,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing20"];
+                    "application/json": components["schemas"]["Listing23"];
                 };
             };
         };
@@ -9699,7 +13890,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing21"];
+                    "application/json": components["schemas"]["Listing24"];
                 };
             };
         };
@@ -9746,7 +13937,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing22"];
+                    "application/json": components["schemas"]["Listing25"];
                 };
             };
         };
@@ -9828,7 +14019,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing23"];
+                    "application/json": components["schemas"]["Listing26"];
                     "text/event-stream": string;
                 };
             };
@@ -10092,7 +14283,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing24"];
+                    "application/json": components["schemas"]["Listing27"];
                 };
             };
         };
@@ -10230,7 +14421,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing25"];
+                    "application/json": components["schemas"]["Listing28"];
                 };
             };
         };
@@ -10314,7 +14505,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing26"];
+                    "application/json": components["schemas"]["Listing29"];
                 };
             };
         };
@@ -10350,7 +14541,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing27"];
+                    "application/json": components["schemas"]["Listing30"];
                     "text/event-stream": string;
                 };
             };
@@ -10556,7 +14747,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing28"];
+                    "application/json": components["schemas"]["Listing31"];
                 };
             };
         };
@@ -10581,7 +14772,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing29"];
+                    "application/json": components["schemas"]["Listing32"];
                 };
             };
         };
@@ -10712,7 +14903,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing30"];
+                    "application/json": components["schemas"]["Listing33"];
                 };
             };
         };
@@ -10742,7 +14933,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing31"];
+                    "application/json": components["schemas"]["Listing34"];
                 };
             };
         };
@@ -10768,7 +14959,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing31"];
+                    "application/json": components["schemas"]["Listing34"];
                 };
             };
         };
@@ -10796,7 +14987,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing32"];
+                    "application/json": components["schemas"]["Listing35"];
                 };
             };
         };
@@ -10935,7 +15126,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing32"];
+                    "application/json": components["schemas"]["Listing35"];
                 };
             };
         };
@@ -11003,7 +15194,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing33"];
+                    "application/json": components["schemas"]["Listing36"];
                 };
             };
         };
@@ -11054,7 +15245,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing34"];
+                    "application/json": components["schemas"]["Listing37"];
                 };
             };
         };
@@ -11140,7 +15331,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing35"];
+                    "application/json": components["schemas"]["Listing38"];
                 };
             };
         };
@@ -11279,7 +15470,460 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing35"];
+                    "application/json": components["schemas"]["Listing38"];
+                };
+            };
+        };
+    };
+    schedule_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing39"];
+                };
+            };
+        };
+    };
+    schedule_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the schedule; to make one, its name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+        };
+    };
+    schedule_apply: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as you know it; absent to make a new one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the schedule; to make one, its name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleSpec"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+        };
+    };
+    schedule_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the schedule; to make one, its name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    schedule_pause: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the schedule; to make one, its name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchedulePauseBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+        };
+    };
+    schedule_resume: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the schedule; to make one, its name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleView"];
+                };
+            };
+        };
+    };
+    schedule_run: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the schedule; to make one, its name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleFireView"];
+                };
+            };
+        };
+    };
+    schedule_next: {
+        parameters: {
+            query?: {
+                /** @description How many times to show (1 to 1000, default 10). */
+                count?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the schedule; to make one, its name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing40"];
+                };
+            };
+        };
+    };
+    schedule_history: {
+        parameters: {
+            query?: {
+                /** @description Only those in this state. */
+                state?: components["schemas"]["FireState"];
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the schedule; to make one, its name. */
+                schedule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing41"];
+                };
+            };
+        };
+    };
+    schedule_preview: {
+        parameters: {
+            query?: {
+                /** @description How many times to show (1 to 1000, default 10). */
+                count?: number;
+            };
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleSpec"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing40"];
+                };
+            };
+        };
+    };
+    watcher_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing42"];
+                };
+            };
+        };
+    };
+    watcher_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the watcher; to make one, its name. */
+                watcher: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatcherView"];
+                };
+            };
+        };
+    };
+    watcher_apply: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as you know it; absent to make a new one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the watcher; to make one, its name. */
+                watcher: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WatcherSpec"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatcherView"];
+                };
+            };
+        };
+    };
+    watcher_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the watcher; to make one, its name. */
+                watcher: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    watcher_enable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the watcher; to make one, its name. */
+                watcher: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatcherView"];
+                };
+            };
+        };
+    };
+    watcher_disable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the watcher; to make one, its name. */
+                watcher: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatcherView"];
                 };
             };
         };
@@ -11309,7 +15953,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing36"];
+                    "application/json": components["schemas"]["Listing43"];
                 };
             };
         };
@@ -11549,7 +16193,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing37"];
+                    "application/json": components["schemas"]["Listing44"];
                 };
             };
         };
@@ -11579,7 +16223,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing38"];
+                    "application/json": components["schemas"]["Listing45"];
                 };
             };
         };
@@ -11722,7 +16366,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing39"];
+                    "application/json": components["schemas"]["Listing46"];
                 };
             };
         };
@@ -11824,7 +16468,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing40"];
+                    "application/json": components["schemas"]["Listing47"];
                 };
             };
         };
@@ -11882,6 +16526,1050 @@ export interface operations {
             };
         };
     };
+    lock_list: {
+        parameters: {
+            query?: {
+                /** @description Also those that nobody holds or waits for, as long as they are remembered. */
+                all?: boolean;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing48"];
+                };
+            };
+        };
+    };
+    lock_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the lock; a `/` in it is written `%2F`. */
+                lock: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockDetailView"];
+                };
+            };
+        };
+    };
+    lock_acquire: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the lock; a `/` in it is written `%2F`. */
+                lock: string;
+                /** @description Id of the hold, chosen by who asks: a fresh UUID for every time that the lock is wanted. */
+                hold: components["schemas"]["LockHoldId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LockAcquireBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockAcquired"];
+                };
+            };
+        };
+    };
+    lock_release: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the lock; a `/` in it is written `%2F`. */
+                lock: string;
+                /** @description Id of the hold, chosen by who asks: a fresh UUID for every time that the lock is wanted. */
+                hold: components["schemas"]["LockHoldId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    lock_renew: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the lock; a `/` in it is written `%2F`. */
+                lock: string;
+                /** @description Id of the hold, chosen by who asks: a fresh UUID for every time that the lock is wanted. */
+                hold: components["schemas"]["LockHoldId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LockRenewBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockHoldView"];
+                };
+            };
+        };
+    };
+    lock_force_release: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the lock; a `/` in it is written `%2F`. */
+                lock: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LockForceBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockDetailView"];
+                };
+            };
+        };
+    };
+    hook_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing49"];
+                };
+            };
+        };
+    };
+    hook_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookView"];
+                };
+            };
+        };
+    };
+    hook_set: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as you know it; absent to make a new one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventHookSpec"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookView"];
+                };
+            };
+        };
+    };
+    hook_remove: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    hook_enable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookView"];
+                };
+            };
+        };
+    };
+    hook_disable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookView"];
+                };
+            };
+        };
+    };
+    hook_test: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HookTestBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookTestView"];
+                };
+            };
+        };
+    };
+    hook_delivery_list: {
+        parameters: {
+            query?: {
+                /** @description Only those in this state. */
+                state?: components["schemas"]["DeliveryState"];
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing50"];
+                };
+            };
+        };
+    };
+    hook_replay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeadLetterBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterReply"];
+                };
+            };
+        };
+    };
+    hook_discard: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeadLetterBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterReply"];
+                };
+            };
+        };
+    };
+    project_hook_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing49"];
+                };
+            };
+        };
+    };
+    project_hook_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookView"];
+                };
+            };
+        };
+    };
+    project_hook_set: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as you know it; absent to make a new one. */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventHookSpec"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookView"];
+                };
+            };
+        };
+    };
+    project_hook_remove: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    project_hook_enable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookView"];
+                };
+            };
+        };
+    };
+    project_hook_disable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookView"];
+                };
+            };
+        };
+    };
+    project_hook_test: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HookTestBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HookTestView"];
+                };
+            };
+        };
+    };
+    project_hook_delivery_list: {
+        parameters: {
+            query?: {
+                /** @description Only those in this state. */
+                state?: components["schemas"]["DeliveryState"];
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing50"];
+                };
+            };
+        };
+    };
+    project_hook_replay: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeadLetterBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterReply"];
+                };
+            };
+        };
+    };
+    project_hook_discard: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the hook. */
+                hook: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeadLetterBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetterReply"];
+                };
+            };
+        };
+    };
+    state_namespace_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing51"];
+                };
+            };
+        };
+    };
+    state_list: {
+        parameters: {
+            query?: {
+                /** @description Only keys that begin with this. */
+                prefix?: string;
+                /** @description With their values; `limit` is at most 100 then. */
+                values?: boolean;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before; with `watch`, the revision after which to begin. */
+                cursor?: string;
+                /** @description Stream changes instead of listing. */
+                watch?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                namespace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing52"];
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    state_namespace_clear: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                namespace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateClearedView"];
+                };
+            };
+        };
+    };
+    state_get: {
+        parameters: {
+            query: {
+                key: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                namespace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateEntryView"];
+                };
+            };
+        };
+    };
+    state_delete: {
+        parameters: {
+            query: {
+                key: string;
+                /** @description Only if its revision is this. */
+                ifRevision?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                namespace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateDeletedView"];
+                };
+            };
+        };
+    };
+    state_value_get: {
+        parameters: {
+            query: {
+                key: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                namespace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+        };
+    };
+    state_put: {
+        parameters: {
+            query: {
+                key: string;
+                /** @description After this long it is gone; when absent it stays. */
+                ttl?: string;
+                /** @description Only if its revision is this. */
+                ifRevision?: number;
+                /** @description Only if there is none yet. */
+                ifAbsent?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                namespace: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateEntryView"];
+                };
+            };
+        };
+    };
+    state_history: {
+        parameters: {
+            query: {
+                key: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                namespace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing53"];
+                };
+            };
+        };
+    };
+    state_commit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StateTxnBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateAnswerView"];
+                };
+            };
+        };
+    };
+    state_stream: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
     operation_list: {
         parameters: {
             query?: {
@@ -11904,7 +17592,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing41"];
+                    "application/json": components["schemas"]["Listing54"];
                 };
             };
         };
@@ -11966,12 +17654,28 @@ export interface operations {
             query?: {
                 /** @description Only events of this project (name or id). */
                 project?: string;
-                /** @description Only events of this kind. */
-                kind?: components["schemas"]["EventKind"];
+                /** @description Only events of this kind, such as `task.failed` or `custom.deploy`. */
+                kind?: components["schemas"]["EventName"];
                 /** @description Only events about this kind of object... */
                 object?: components["schemas"]["ObjectKind"];
                 /** @description ...with this id. */
                 id?: string;
+                /** @description Only events about objects with this name. */
+                name?: string;
+                /**
+                 * @description Only what was caused by this: the id of a request, `execution/ID`, `task/ID`, `workload/ID`, `fire/ID/TIME` or
+                 *     `hook/ID/NUMBER`; by all that begin so, where it ends with a `/`.
+                 */
+                cause?: string;
+                /** @description Not before this time; not with `watch`. */
+                since?: string;
+                /** @description Before this time; not with `watch`. */
+                until?: string;
+                /**
+                 * @description Only events of which this holds, such as `payload.exitCode > 1 and object.name startsWith "web"`. A page
+                 *     may be empty although more follow: go on with `nextCursor`.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
@@ -11991,8 +17695,83 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing42"];
+                    "application/json": components["schemas"]["Listing55"];
                     "text/event-stream": string;
+                };
+            };
+        };
+    };
+    event_export: {
+        parameters: {
+            query?: {
+                /** @description Only events of this project (name or id). */
+                project?: string;
+                /** @description Only events of this kind, such as `task.failed` or `custom.deploy`. */
+                kind?: components["schemas"]["EventName"];
+                /** @description Only events about this kind of object... */
+                object?: components["schemas"]["ObjectKind"];
+                /** @description ...with this id. */
+                id?: string;
+                /** @description Only events about objects with this name. */
+                name?: string;
+                /** @description Only what was caused by this, as in a list. */
+                cause?: string;
+                /** @description Only events of which this holds, as in a list. */
+                filter?: string;
+                /** @description Not before this time; from the oldest that is kept when absent. Refused when some since then are gone. */
+                since?: string;
+                /** @description Before this time. */
+                until?: string;
+                /** @description Only events after this number. Refused when some after it are gone. */
+                after?: number;
+                /** @description At most this many items (1 to 1000, default 100). A page may be empty although more follow. */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing55"];
+                };
+            };
+        };
+    };
+    event_emit: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EventEmitBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventView"];
                 };
             };
         };
@@ -12038,7 +17817,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing43"];
+                    "application/json": components["schemas"]["Listing56"];
                 };
             };
         };
@@ -12067,7 +17846,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing43"];
+                    "application/json": components["schemas"]["Listing56"];
                 };
             };
         };
@@ -12112,7 +17891,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing44"];
+                    "application/json": components["schemas"]["Listing57"];
                 };
             };
         };
@@ -12155,7 +17934,105 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing45"];
+                    "application/json": components["schemas"]["Listing58"];
+                };
+            };
+        };
+    };
+    timeline_find: {
+        parameters: {
+            query: {
+                /** @description Name or id of the object, of whatever kind. */
+                object: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing59"];
+                };
+            };
+        };
+    };
+    project_timeline: {
+        parameters: {
+            query?: {
+                /** @description Not before this time. */
+                since?: string;
+                /** @description Before this time. */
+                until?: string;
+                /** @description Only from these sources, with commas between them: event, node, run, fire, delivery, audit. */
+                sources?: string;
+                /** @description At most this many items (1 to 1000, default 100). A page may have fewer, or none, although more follow. */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                kind: components["schemas"]["ObjectKind"];
+                /** @description Name or id of the object; a `/` in it is written `%2F`. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineView"];
+                };
+            };
+        };
+    };
+    timeline_get: {
+        parameters: {
+            query?: {
+                /** @description Not before this time. */
+                since?: string;
+                /** @description Before this time. */
+                until?: string;
+                /** @description Only from these sources, with commas between them: event, node, run, fire, delivery, audit. */
+                sources?: string;
+                /** @description At most this many items (1 to 1000, default 100). A page may have fewer, or none, although more follow. */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                kind: components["schemas"]["ObjectKind"];
+                /** @description Name or id of the object; a `/` in it is written `%2F`. */
+                object: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TimelineView"];
                 };
             };
         };

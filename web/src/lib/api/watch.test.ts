@@ -124,8 +124,8 @@ test("a cursor that is gone means listing again", async () => {
   ]);
 });
 
-test("a refusal that will not heal ends the watch", async () => {
-  const log = await record([gone(403), new Response(body())], [{ items: [], watchCursor: "1" }]);
+test.each([400, 403, 422])("a refusal that will not heal, %i, ends the watch", async (status) => {
+  const log = await record([gone(status), new Response(body())], [{ items: [], watchCursor: "1" }]);
   expect(log).toEqual(["connecting", "list", "replace ", "open 1", "failed"]);
 });
 

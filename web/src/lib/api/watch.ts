@@ -2,7 +2,7 @@
 //
 // A dropped stream is taken up again from the last cursor seen, so that nothing is missed; when the
 // server says that the cursor is gone (410) the list is read anew. Refusals that will not heal by
-// themselves (401, 403, 404) end the watch; everything else is tried again, for ever, with growing
+// themselves (400, 401, 403, 404, 422) end the watch; everything else is tried again, for ever, with growing
 // pauses. A stream on which nothing is heard for a while, not even a keep-alive, counts as dropped.
 
 import { ApiError } from "./http";
@@ -38,7 +38,7 @@ export interface Sink<T> {
 }
 
 const QUIET_MS = 60_000;
-const LASTING = new Set([401, 403, 404]);
+const LASTING = new Set([400, 401, 403, 404, 422]);
 
 /** Follows until the signal says stop, or the server says that this will never work. */
 export async function follow<T>(

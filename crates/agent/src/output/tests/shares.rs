@@ -84,8 +84,11 @@ fn a_share_of_nothing_keeps_nothing_and_what_was_dropped_is_told_later() {
     shelf.say("lost\n");
     shelf.say("lost too\n");
     assert_eq!(on_disk(shelf.path()), 0);
+    assert_eq!(shelf.writer.lost(), 2);
+    shelf.writer.told_lost(1);
     held.write(&share(1000)).unwrap();
     shelf.say("kept\n");
+    assert_eq!(shelf.writer.lost(), 1, "what was told is told");
     assert_eq!(on_disk(shelf.path()), held.read().unwrap().kept);
     let mut reader = Reader::open(shelf.path(), Start::Beginning, Streams::Both).unwrap();
     let items = reader.read(1 << 16).unwrap().items;

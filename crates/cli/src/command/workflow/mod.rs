@@ -17,7 +17,16 @@ use hostler_model::ExecutionId;
 
 use super::Cx;
 use crate::args::{WorkflowCommand, WorkflowResumeArgs};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
+
+/// What files and flags give a workflow as `values`.
+pub fn values_given(
+    cx: &Cx,
+    files: &[std::path::PathBuf],
+    set: &[String],
+) -> Result<serde_json::Value, Failure> {
+    Ok(given::given(cx, files, set, false)?.values)
+}
 
 pub async fn perform(cx: &Cx, command: WorkflowCommand) -> Outcome {
     match command {

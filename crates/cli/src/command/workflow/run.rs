@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use hostler_flow::{FlowError, Journal, Observer, Past, Report, Setup, run as carry_out};
-use hostler_lua::body::Performer;
+use hostler_lua::body::{Performer, Sharing};
 use hostler_lua::{Bundle, Definition, Given};
 use hostler_model::ExecutionId;
 use hostler_model::workflow::{ExecutionOutcome, StepEnd};
@@ -211,7 +211,7 @@ fn setup(cx: &Cx) -> Result<Setup, Failure> {
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     Ok(Setup {
         workdir: std::env::current_dir()?,
-        services: Some(cx.environment.state_dir.join("workflows")),
+        services: Sharing::Folder(cx.environment.state_dir.join("workflows")),
         environment: environment.collect(),
         seed: cx.environment.clock.now().micros().unsigned_abs(),
         ..Setup::default()

@@ -12,6 +12,7 @@ mod choice;
 mod devices;
 mod fairness;
 mod growth;
+mod hindrances;
 mod properties;
 mod scenes;
 mod tables;

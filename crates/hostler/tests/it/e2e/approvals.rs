@@ -13,9 +13,9 @@ use crate::rig::{Agent, Cli, PASSWORD, Rig, Server, until, until_within};
 const EXPIRY: Duration = Duration::from_secs(120);
 
 /// What a webhook was told, in the order in which it came.
-type Told = Arc<Mutex<Vec<Value>>>;
+pub type Told = Arc<Mutex<Vec<Value>>>;
 
-fn webhook() -> (u16, Told) {
+pub fn webhook() -> (u16, Told) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let told = Told::default();

@@ -12,10 +12,13 @@ mod agent;
 mod alone;
 mod barrier;
 mod cli;
+mod collector;
 mod database;
 mod docker;
 mod https;
+mod postgres;
 mod process;
+mod prometheus;
 mod provider;
 mod server;
 
@@ -33,10 +36,13 @@ pub use agent::Agent;
 pub use alone::Alone;
 pub use barrier::Barrier;
 pub use cli::{BINARY, Cli, Output, pid_of};
+pub use collector::Collector;
 pub use database::{Database, Proxy};
 pub use docker::{Docker, IMAGE, OwnEngine};
 pub use https::{Https, Reply};
+pub use postgres::Postgres;
 pub use process::{Process, command};
+pub use prometheus::Prometheus;
 pub use provider::{Provider, Returned};
 pub use server::{PASSWORD, Server};
 

@@ -72,6 +72,13 @@ impl Server {
         *self = Server::started(process, &self.name, std::mem::take(&mut self.words));
     }
 
+    /// Goes on with other data, or another database, on the same ports.
+    pub fn moved(&mut self, rig: &Rig, data: &str, database: Option<&str>) {
+        self.process.kill();
+        self.words = alone(rig, data, database);
+        self.restart(rig);
+    }
+
     pub fn url(&self) -> String {
         format!("https://{}", self.api)
     }

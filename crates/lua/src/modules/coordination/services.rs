@@ -1,18 +1,21 @@
 //! What a step shares with others: state, locks, events, watchers and its stack.
 //!
 //! Everything that needs somebody outside the process goes through one trait, [`Services`]. A step is given one: on a
-//! developer's machine [`LocalServices`] (a directory), on the nodes of a server
-//! [`AbsentServices`], which refuses. Requests are plain data,
-//! and what a change of state does to an entry is decided by one pure function ([`Change::apply`]), so that every
-//! implementation answers alike. In check mode the services of a step are wrapped by [`Rehearsal`], which reads
-//! through, tells what would be changed and changes only its own memory.
+//! developer's machine [`LocalServices`] (a directory), on the nodes of a server [`RemoteServices`] (through the agent),
+//! where there is neither [`AbsentServices`], which refuses. Requests are plain data, and what a change of state does to
+//! an entry is decided by one pure function ([`Change::apply`]), so that every implementation answers alike. In check mode
+//! the services of a step are wrapped by [`Rehearsal`], which reads through, tells what would be changed and changes only
+//! its own memory.
 //!
 //! A lock always has an end: whoever holds one renews it, and what is not renewed is free again.
 
 mod absent;
 mod change;
+pub mod codec;
 mod local;
 mod rehearsal;
+mod remote;
+pub mod wire;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -25,6 +28,7 @@ pub use absent::AbsentServices;
 pub use change::{Change, Changed, Next};
 pub use local::LocalServices;
 pub use rehearsal::Rehearsal;
+pub use remote::{Line, RemoteServices};
 
 /// An answer that takes a while.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ServiceError>> + 'a>>;
@@ -59,6 +63,16 @@ pub trait Services {
 
     /// Takes a lock that is free; otherwise says who has it.
     fn lock_take(&self, name: &str, holder: &Holder, ttl: Span) -> Answer<'_, Taken>;
+    /// The same, waiting for so long in a queue where there is one. Whoever gives up gives the place back, as a lock.
+    fn lock_wait(
+        &self,
+        name: &str,
+        holder: &Holder,
+        ttl: Span,
+        _wait: Option<Span>,
+    ) -> Answer<'_, Taken> {
+        self.lock_take(name, holder, ttl)
+    }
     /// Holds a lock for longer; false when it is not held by this holder any more.
     fn lock_renew(&self, name: &str, token: &str, ttl: Span) -> Answer<'_, bool>;
     /// Gives a lock back; false when it is not held by this holder.
@@ -122,6 +136,11 @@ impl Pattern {
         &self.0
     }
 
+    /// What every key begins with that matches.
+    pub fn beginning(&self) -> &str {
+        self.0.split('*').next().unwrap_or_default()
+    }
+
     pub fn matches(&self, key: &str) -> bool {
         let mut parts = self.0.split('*');
         let first = parts.next().unwrap_or_default();
@@ -149,8 +168,14 @@ pub struct Holder {
 /// Whether a lock was free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
-    Yes,
-    No { who: String, until: Timestamp },
+    /// With a number that is larger than that of whoever held it before.
+    Yes {
+        fence: u64,
+    },
+    No {
+        who: String,
+        until: Timestamp,
+    },
 }
 
 /// Something to watch.

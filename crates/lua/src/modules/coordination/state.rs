@@ -6,13 +6,14 @@ use hostler_model::Span;
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Value};
 use serde_json::Value as Json;
 
+use super::services::codec::{bytes_of, of_bytes};
 use super::services::{Change, Changed, Entry, Pattern, ServiceError};
 use super::{Described, Installer, Module, clock, locks, services, span};
-use crate::value::{from_json, text, to_json};
+use crate::value::{text, to_json};
 
 pub(crate) const MODULE: Module = Module {
     name: "state",
-    about: "What is kept between steps, executions and machines under a key, and locks. Values are what JSON knows, and come back as they were. Changes of one entry are done in one go, whoever else changes it. A time to live is in seconds, or a text such as `5m`; an entry is gone exactly when it is over.",
+    about: "What is kept between steps, executions and machines under a key, and locks. Values are strings of any bytes and what JSON knows, and come back as they were. On nodes of a server they are those of the project, in the namespace `default` (`hostler state`, `hostler lock`). Changes of one entry are done in one go, whoever else changes it. A time to live is in seconds, or a text such as `5m`; an entry is gone exactly when it is over.",
     functions: FUNCTIONS,
     install,
 };
@@ -140,15 +141,15 @@ const FUNCTIONS: &[Described] = &[
     },
     Described {
         name: "try_lock",
-        signature: "(name[, ttl]) -> true | false, error",
-        about: "Takes a lock if it is free, for so long; without a time until `state.unlock` or the end of the step.",
+        signature: "(name[, ttl]) -> true, number | false, error",
+        about: "Takes a lock if it is free, for so long; without a time until `state.unlock` or the end of the step. The number is larger than that of everybody who held the lock before: give it to what the lock protects, so that a late word of an earlier holder can be told from yours.",
         example: "assert(state.try_lock('deploy', 60))\nlocal ok, err = state.try_lock('deploy', 60)\nassert(not ok and err:find('held by'))",
     },
     Described {
         name: "lock",
-        signature: "(name[, timeout]) -> true | false, error",
-        about: "Waits for a lock, however long or for so long, and takes it until `state.unlock` or the end of the step. Whoever dies with a lock holds it for 30 seconds more.",
-        example: "assert(state.lock('deploy'))\nassert(not state.lock('deploy', 0.01))\nstate.unlock('deploy')\nassert(state.lock('deploy', 1))",
+        signature: "(name[, timeout]) -> true, number | false, error",
+        about: "Waits for a lock, however long or for so long, and takes it until `state.unlock` or the end of the step. Whoever dies with a lock holds it for 30 seconds more. The number is that of `state.try_lock`.",
+        example: "local ok, first = state.lock('deploy')\nassert(ok and not state.lock('deploy', 0.01))\nstate.unlock('deploy')\nlocal _, second = state.lock('deploy', 1)\nassert(second > first)",
     },
     Described {
         name: "unlock",
@@ -159,8 +160,8 @@ const FUNCTIONS: &[Described] = &[
     Described {
         name: "with_lock",
         signature: "(name, fn[, timeout]) -> values... | nil, error",
-        about: "Calls a function while a lock is held, and gives it back whatever happens.",
-        example: "local r = state.with_lock('deploy', function()\n  assert(not state.try_lock('deploy'))\n  return 'done'\nend)\nassert(r == 'done' and state.try_lock('deploy', 1))",
+        about: "Calls a function while a lock is held, and gives it back whatever happens. The function is given the number of `state.try_lock`.",
+        example: "local r = state.with_lock('deploy', function(number)\n  assert(number > 0 and not state.try_lock('deploy'))\n  return 'done'\nend)\nassert(r == 'done' and state.try_lock('deploy', 1))",
     },
 ];
 
@@ -203,6 +204,24 @@ fn ttl_of(function: &str, value: &Value) -> Result<Option<Span>> {
         .map(|length| Span::from_millis(u64::try_from(length.as_millis()).unwrap_or(u64::MAX))))
 }
 
+/// A value as it is kept; a string of any bytes is one too.
+fn kept(value: &Value) -> Json {
+    match value {
+        Value::String(string) if std::str::from_utf8(&string.as_bytes()).is_err() => {
+            of_bytes(&string.as_bytes())
+        }
+        other => to_json(other),
+    }
+}
+
+/// What is kept as a value.
+fn given(lua: &Lua, kept: &Json) -> Result<Value> {
+    match bytes_of(kept) {
+        Some(bytes) => Ok(Value::String(lua.create_string(bytes)?)),
+        None => crate::value::from_json(lua, kept),
+    }
+}
+
 async fn change(key: &str, change: Change) -> std::result::Result<Changed, ServiceError> {
     services().state_change(key, change).await
 }
@@ -212,14 +231,14 @@ fn entries(module: &mut Installer<'_>) -> Result<()> {
         module.act_async(
             name,
             move |lua, (key, value, ttl): (String, Value, Value)| async move {
-                let set = Change::Set { value: to_json(&value), ttl: ttl_of(what, &ttl)? };
+                let set = Change::Set { value: kept(&value), ttl: ttl_of(what, &ttl)? };
                 done(&lua, change(&key, set).await.map(|_| ()))
             },
         )?;
     }
     module.act_async("get", |lua, (key, default): (String, Value)| async move {
         match services().state_get(&key).await {
-            Ok(Some(entry)) => from_json(&lua, &entry.value)?.into_lua_multi(&lua),
+            Ok(Some(entry)) => given(&lua, &entry.value)?.into_lua_multi(&lua),
             Ok(None) => default.into_lua_multi(&lua),
             Err(error) => (Value::Nil, error.to_string()).into_lua_multi(&lua),
         }
@@ -235,8 +254,8 @@ fn entries(module: &mut Installer<'_>) -> Result<()> {
     module.act_async(
         "compare_swap",
         |lua, (key, old, new): (String, Value, Value)| async move {
-            let old = (!old.is_nil()).then(|| to_json(&old));
-            let swap = Change::Swap { old, new: to_json(&new) };
+            let old = (!old.is_nil()).then(|| kept(&old));
+            let swap = Change::Swap { old, new: kept(&new) };
             done_or_false(&lua, change(&key, swap).await.map(|changed| changed.is_applied))
         },
     )?;
@@ -311,13 +330,13 @@ fn lists(module: &mut Installer<'_>) -> Result<()> {
         stats.into_lua_multi(&lua)
     })?;
     module.act_async("list_push", |lua, (key, value): (String, Value)| async move {
-        let pushed = change(&key, Change::Push(to_json(&value))).await;
+        let pushed = change(&key, Change::Push(kept(&value))).await;
         found(&lua, pushed.map(|changed| length(changed.after.as_ref())))
     })?;
     module.act_async("list_pop", |lua, key: String| async move {
         match change(&key, Change::Pop).await {
             Ok(Changed { is_applied: true, after: Some(last), .. }) => {
-                from_json(&lua, &last)?.into_lua_multi(&lua)
+                given(&lua, &last)?.into_lua_multi(&lua)
             }
             outcome => found(&lua, outcome.map(|_| Value::Nil)),
         }
@@ -350,7 +369,7 @@ async fn pairs(
     };
     let table = lua.create_table()?;
     for (key, entry) in entries {
-        table.raw_set(key, from_json(lua, &entry.value)?)?;
+        table.raw_set(key, given(lua, &entry.value)?)?;
     }
     Ok(Ok(table))
 }
@@ -407,7 +426,7 @@ fn locking(module: &mut Installer<'_>) -> Result<()> {
                 Ok(Err(held)) => return (Value::Nil, held).into_lua_multi(&lua),
                 Err(error) => return (Value::Nil, error.to_string()).into_lua_multi(&lua),
             };
-            let returned = function.call_async::<MultiValue>(()).await;
+            let returned = function.call_async::<MultiValue>(number(granted.fence)).await;
             match (returned, granted.release().await) {
                 (Ok(values), Ok(true)) => Ok(values),
                 (Ok(_), Ok(false)) => (Value::Nil, format!("the lock `{name}` was lost meanwhile"))
@@ -419,14 +438,17 @@ fn locking(module: &mut Installer<'_>) -> Result<()> {
     )
 }
 
-fn taken(
-    lua: &Lua,
-    outcome: std::result::Result<std::result::Result<locks::Granted, String>, ServiceError>,
-) -> Result<MultiValue> {
+#[expect(clippy::cast_precision_loss, reason = "nobody takes a lock 2^53 times")]
+const fn number(fence: u64) -> f64 {
+    fence as f64
+}
+
+fn taken(lua: &Lua, outcome: locks::Outcome) -> Result<MultiValue> {
     match outcome {
         Ok(Ok(granted)) => {
+            let fence = number(granted.fence);
             granted.keep();
-            true.into_lua_multi(lua)
+            (true, fence).into_lua_multi(lua)
         }
         Ok(Err(held)) => (false, held).into_lua_multi(lua),
         Err(error) => (false, error.to_string()).into_lua_multi(lua),

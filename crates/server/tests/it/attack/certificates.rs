@@ -145,7 +145,8 @@ async fn a_server_certificate_does_not_do_what_nodes_do() {
     let doors = Doors::open(&world).await;
     let server = server_identity(&world);
     let before = counted(&world, ROLE).await;
-    let methods = ["AgentLink/Session", "AgentLink/ResolveImage", "SecretLink/FetchSecrets"];
+    let methods =
+        ["AgentLink/Session", "AgentLink/ResolveImage", "SecretLink/FetchSecrets", "StepLink/Ask"];
     for method in methods {
         let asked = doors.call(&world, Some(&server), method).await;
         assert_eq!(asked.as_deref(), Ok(PERMISSION_DENIED), "{method}");
@@ -186,7 +187,8 @@ async fn a_certificate_that_nobody_knows_speaks_for_nobody() {
     let doors = Doors::open(&world).await;
     let ghost = signed(&world.control.authority(), Clock::system().now());
     let before = counted(&world, UNKNOWN).await;
-    let methods = ["AgentLink/ResolveImage", "SecretLink/FetchSecrets", "BlobLink/FetchBlob"];
+    let methods =
+        ["AgentLink/ResolveImage", "SecretLink/FetchSecrets", "StepLink/Ask", "BlobLink/FetchBlob"];
     for method in methods {
         let asked = doors.call(&world, Some(&ghost), method).await;
         assert!(asked.as_ref().is_ok_and(|status| status != "0"), "{method}: {asked:?}");

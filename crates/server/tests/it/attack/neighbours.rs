@@ -20,12 +20,24 @@ const CANARY_BASE64: &str = "Y2FuYXJ5LW9mLXRoZS1uZWlnaGJvdXI=";
 /// Make what is named where it is not there, and so may do it in one's own project.
 const MAKERS: &[&str] = &[
     "workload_apply",
+    "schedule_apply",
     "secret_set",
     "secret_generate",
     "secret_link",
     "member_set",
     "project_approval_policy_set",
+    "project_hook_set",
+    "watcher_apply",
+    "state_put",
+    "lock_acquire",
 ];
+/// What is there by being named, and holds nothing in one's own project.
+const EMPTY: &[&str] = &["state_list"];
+/// Ada's.
+const HOLD: &str = "01932b1e-0000-7000-8000-00000000ada0";
+/// Kinds of what has a timeline.
+const TIMELINES: &[&str] =
+    &["task", "workload", "schedule", "hook", "lock", "workflow", "execution", "secret", "custom"];
 /// What everybody who is logged in may read.
 const SHARED: &[&str] = &["role_get"];
 
@@ -75,8 +87,29 @@ async fn neighbours() -> Neighbours {
     let bundle = json!({ "name": "their.lua", "text": text });
     post("modules", json!({ "name": "their-module", "bundle": bundle })).await;
     let path = "/api/v1/projects/theirs/workloads/their-web";
-    let web = world.call_as(&ada, Method::PUT, path, Some(spec)).await;
+    let web = world.call_as(&ada, Method::PUT, path, Some(spec.clone())).await;
     assert_eq!(web.status, 200, "{}", web.json());
+    let path = "/api/v1/projects/theirs/schedules/their-schedule";
+    let nightly =
+        json!({ "cron": "@daily", "description": CANARY, "target": { "task": { "spec": spec } } });
+    let schedule = world.call_as(&ada, Method::PUT, path, Some(nightly)).await;
+    assert_eq!(schedule.status, 200, "{}", schedule.json());
+    let path = "/api/v1/projects/theirs/hooks/their-hook";
+    let action = json!({ "task": { "spec": spec } });
+    let hook = json!({ "on": ["task.failed"], "description": CANARY, "action": action });
+    let hook = world.call_as(&ada, Method::PUT, path, Some(hook)).await;
+    assert_eq!(hook.status, 200, "{}", hook.json());
+    let path = "/api/v1/projects/theirs/watchers/their-watcher";
+    let file = json!({ "path": format!("/srv/{CANARY}") });
+    let watcher = json!({ "description": CANARY, "watch": { "file": file } });
+    let watcher = world.call(Method::PUT, path, Some(watcher)).await;
+    assert_eq!(watcher.status, 200, "{}", watcher.json());
+    let path = format!("/api/v1/projects/theirs/locks/their-lock/holds/{HOLD}");
+    let hold = json!({ "ttl": "1h", "holder": { "why": CANARY } });
+    let hold = world.call_as(&ada, Method::PUT, &path, Some(hold)).await;
+    assert_eq!(hold.json()["outcome"], "held", "{}", hold.json());
+    let path = "/api/v1/projects/theirs/state/their-space/value?key=their-entry";
+    assert_eq!(bytes(&world, Method::PUT, path, CANARY.as_bytes()).await.status, 200);
     let path = "/api/v1/projects/theirs/secrets/their-key?environment=default";
     assert_eq!(bytes(&world, Method::PUT, path, CANARY.as_bytes()).await.status, 200);
     let digest = blake3::hash(CANARY.as_bytes()).to_hex().to_string();
@@ -84,6 +117,7 @@ async fn neighbours() -> Neighbours {
     assert_eq!(bytes(&world, Method::PUT, &path, CANARY.as_bytes()).await.status, 204);
     let chunks = json!([{ "digest": digest, "size": CANARY.len() }]);
     post("blobs", json!({ "digest": digest, "label": CANARY, "chunks": chunks })).await;
+    post("events", json!({ "kind": "custom.their-event", "payload": CANARY })).await;
     let token = world.call_as(&ada, Method::GET, "/api/v1/tokens", None).await.json();
     let path = "/api/v1/projects/theirs/approval-policies/their-policy";
     let rule = json!({ "verbs": ["secret.value"], "by": ["ada"] });
@@ -97,14 +131,28 @@ async fn neighbours() -> Neighbours {
 
     let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
     let both = |value: &Value, name: &str| vec![id(value), name.to_owned()];
-    let (web, token) = (web.json(), &token["items"][0]);
+    let (web, schedule, token) = (web.json(), schedule.json(), &token["items"][0]);
     let invitation = &invitation["invitation"];
     let user = world.get("/api/v1/users/ada").await.json();
+    let timelines = [id(&task), id(&web), id(&execution)]
+        .into_iter()
+        .chain(
+            ["their-hook", "their-lock", "their-flow", "their-key", "their-event"].map(Into::into),
+        )
+        .collect();
     let targets = BTreeMap::from([
         ("{project}", both(&project, "theirs")),
         ("{task}", both(&task, "their-task")),
         ("{array}", both(&array, "their-array")),
         ("{workload}", both(&web, "their-web")),
+        ("{schedule}", both(&schedule, "their-schedule")),
+        ("{hook}", vec!["their-hook".to_owned()]),
+        ("{watcher}", both(&watcher.json(), "their-watcher")),
+        ("{kind}", TIMELINES.iter().map(|kind| (*kind).to_owned()).collect()),
+        ("{object}", timelines),
+        ("{lock}", vec!["their-lock".to_owned()]),
+        ("{hold}", vec![HOLD.to_owned()]),
+        ("{namespace}", vec!["their-space".to_owned()]),
         ("{workflow}", vec!["their-flow".to_owned()]),
         ("{execution}", vec![id(&execution)]),
         ("{module}", vec!["their-module".to_owned()]),
@@ -119,7 +167,8 @@ async fn neighbours() -> Neighbours {
         ("{user}", both(&user, "ada")),
     ]);
     let ids =
-        [&project, &task, &array, &web, &execution, invitation, token, &approval, &user].map(id);
+        [&project, &task, &array, &web, &schedule, &execution, invitation, token, &approval, &user]
+            .map(id);
     let ids = ids.into_iter().chain([digest]).collect();
     Neighbours { world, eve, targets, ids }
 }
@@ -144,6 +193,12 @@ impl Neighbours {
         }
         if endpoint.name == "execution_output" {
             paths.iter_mut().for_each(|path| path.push_str("?step=a"));
+        }
+        if endpoint.name == "timeline_find" {
+            paths.iter_mut().for_each(|path| path.push_str("?object=their-web"));
+        }
+        if endpoint.path.contains("{namespace}/") {
+            paths.iter_mut().for_each(|path| path.push_str("?key=their-entry"));
         }
         paths
     }
@@ -181,6 +236,7 @@ impl Neighbours {
             "/tasks",
             "/task-arrays",
             "/workloads",
+            "/schedules",
             "/workflows",
             "/modules",
             "/executions",
@@ -224,6 +280,23 @@ fn body_of(name: &str) -> Value {
         }
         "workload_apply" => json!({ "command": ["true"] }),
         "workload_exec" => json!({ "command": ["true"] }),
+        "schedule_apply" | "schedule_preview" => {
+            json!({ "every": "1m", "target": { "task": { "spec": { "command": ["true"] } } } })
+        }
+        "lock_acquire"
+        | "lock_renew"
+        | "hook_replay"
+        | "project_hook_replay"
+        | "hook_discard"
+        | "project_hook_discard" => json!({}),
+        "hook_test" | "project_hook_test" => json!({ "sequence": 1 }),
+        "hook_set" | "project_hook_set" => {
+            json!({ "on": ["*"], "action": { "task": { "spec": { "command": ["true"] } } } })
+        }
+        "lock_force_release" => json!({ "reason": "because I can" }),
+        "event_emit" => json!({ "kind": "custom.deploy" }),
+        "state_commit" => json!({ "then": [{ "op": "get", "key": "their-entry" }] }),
+        "schedule_pause" => json!({ "reason": "because I can" }),
         "project_update" => json!({ "description": "taken over" }),
         "member_set" => json!({ "role": "admin" }),
         "project_invitation_create" => json!({ "role": "admin" }),
@@ -264,6 +337,7 @@ async fn idor_below_a_foreign_project_finds_no_project() {
 async fn idor_below_ones_own_project_finds_nothing_of_others() {
     let both = neighbours().await;
     let before = both.state().await;
+    let mut found = Vec::new();
     for endpoint in hostler_api::all() {
         let is_about_an_object = endpoint.path.matches('{').count() > 1;
         let is_meant = matches!(endpoint.access, Access::Project(_)) && is_about_an_object;
@@ -271,15 +345,49 @@ async fn idor_below_ones_own_project_finds_nothing_of_others() {
         if !is_meant || MAKERS.contains(&endpoint.name) || endpoint.name == "chunk_put" {
             continue;
         }
+        let is_empty = EMPTY.contains(&endpoint.name);
         for path in both.paths(&endpoint, Some("mine")) {
             let reply = both.try_as_eve(&endpoint, &path).await;
             let is_refused = [403, 404].contains(&reply.status.as_u16());
             let shown = String::from_utf8_lossy(&reply.bytes).into_owned();
-            assert!(is_refused, "{} {path}: {} {shown}", endpoint.name, reply.status);
+            let tells = shown.contains(CANARY) || shown.contains("their-entry");
+            if !(is_refused || (is_empty && !tells)) {
+                found.push(format!("{} {path}: {} {shown}", endpoint.name, reply.status));
+            }
         }
     }
+    assert!(found.is_empty(), "{}", found.join("\n"));
     assert_eq!(both.state().await, before, "nothing of the neighbour's has changed");
     assert!(refusals(&both.world, "secret_read").await >= 1);
+    goes_on(&both.world).await;
+}
+
+#[tokio::test]
+async fn idor_by_names_of_others_finds_no_timeline() {
+    let both = neighbours().await;
+    for given in both.targets["{object}"].iter().chain(&both.targets["{schedule}"]) {
+        let path = format!("/api/v1/projects/mine/timeline?object={given}");
+        let request = crate::world::request(Method::GET, &path, Some(&both.eve), None);
+        let found = both.sent(request).await;
+        assert_eq!(found.status, 200, "{}", found.json());
+        assert_eq!(found.json()["items"], json!([]), "{given}");
+    }
+    // What caused something of theirs is named in the question, and still nothing is told.
+    let task = &both.targets["{task}"][0];
+    for path in [
+        format!("/api/v1/events?cause=task/{task}"),
+        format!("/api/v1/events?object=task&id={task}"),
+        "/api/v1/events?kind=custom.their-event".to_owned(),
+        "/api/v1/events/export?kind=custom.their-event".to_owned(),
+        "/api/v1/events/export?cause=task/".to_owned(),
+    ] {
+        let request = crate::world::request(Method::GET, &path, Some(&both.eve), None);
+        let found = both.sent(request).await;
+        assert_eq!(found.json()["items"], json!([]), "{path}");
+    }
+    let path = "/api/v1/events/export?project=theirs";
+    let request = crate::world::request(Method::GET, path, Some(&both.eve), None);
+    assert_eq!(both.sent(request).await.code(), "not-found");
     goes_on(&both.world).await;
 }
 

@@ -1,4 +1,4 @@
-//! For steps on nodes of a server that keeps none of this yet: everything is refused, in words that help.
+//! For steps that have nobody to share anything with: everything is refused, in words that help.
 
 use hostler_model::Span;
 use serde_json::Value as Json;
@@ -11,66 +11,68 @@ use super::{
 /// Nothing is shared with other steps.
 pub struct AbsentServices;
 
-fn absent<'a, T: 'a>(what: &str, instead: &str) -> Answer<'a, T> {
+pub(super) fn refused<'a, T: 'a>(what: &str, instead: &str) -> Answer<'a, T> {
     let words = format!("{what} is not kept for steps that run on a node; {instead}");
     Box::pin(async move { Err(ServiceError::Refused(words)) })
 }
 
 const RETURN: &str = "return what later steps need as the output of this one";
-const HERE: &str = "run the workflow with --here where that is needed";
+pub(super) const WATCHER: &str = "a watcher";
+pub(super) const STACK: &str = "a stack";
+pub(super) const HERE: &str = "run the workflow with --here where that is needed";
 
 impl Services for AbsentServices {
     fn state_get(&self, _: &str) -> Answer<'_, Option<Entry>> {
-        absent("state", RETURN)
+        refused("state", RETURN)
     }
     fn state_change(&self, _: &str, _: Change) -> Answer<'_, Changed> {
-        absent("state", RETURN)
+        refused("state", RETURN)
     }
     fn state_list(&self, _: &Pattern) -> Answer<'_, Vec<(String, Entry)>> {
-        absent("state", RETURN)
+        refused("state", RETURN)
     }
     fn state_clear(&self, _: &Pattern) -> Answer<'_, usize> {
-        absent("state", RETURN)
+        refused("state", RETURN)
     }
     fn state_backend(&self) -> &'static str {
         "none"
     }
 
     fn lock_take(&self, _: &str, _: &Holder, _: Span) -> Answer<'_, Taken> {
-        absent("a lock", HERE)
+        refused("a lock", HERE)
     }
     fn lock_renew(&self, _: &str, _: &str, _: Span) -> Answer<'_, bool> {
-        absent("a lock", HERE)
+        refused("a lock", HERE)
     }
     fn lock_release(&self, _: &str, _: &str) -> Answer<'_, bool> {
-        absent("a lock", HERE)
+        refused("a lock", HERE)
     }
 
     fn event_dispatch(&self, _: &str, _: Json) -> Answer<'_, String> {
-        absent("an event", HERE)
+        refused("an event", HERE)
     }
 
     fn watcher_register(&self, _: Watcher) -> Answer<'_, ()> {
-        absent("a watcher", HERE)
+        refused(WATCHER, HERE)
     }
     fn watcher_list(&self) -> Answer<'_, Vec<Watcher>> {
-        absent("a watcher", HERE)
+        refused(WATCHER, HERE)
     }
     fn watcher_remove(&self, _: &str) -> Answer<'_, bool> {
-        absent("a watcher", HERE)
+        refused(WATCHER, HERE)
     }
 
     fn stack(&self) -> Answer<'_, Option<Stack>> {
         Box::pin(async { Ok(None) })
     }
     fn stack_output_set(&self, _: &str, _: Json) -> Answer<'_, ()> {
-        absent("a stack", HERE)
+        refused(STACK, HERE)
     }
     fn resource_register(&self, _: ResourceSpec) -> Answer<'_, (Registered, Resource)> {
-        absent("a stack", HERE)
+        refused(STACK, HERE)
     }
     fn resource_get(&self, _: &str, _: &str) -> Answer<'_, Option<Resource>> {
-        absent("a stack", HERE)
+        refused(STACK, HERE)
     }
     fn resource_update(
         &self,
@@ -79,9 +81,9 @@ impl Services for AbsentServices {
         _: Option<String>,
         _: Option<String>,
     ) -> Answer<'_, Option<Resource>> {
-        absent("a stack", HERE)
+        refused(STACK, HERE)
     }
     fn resource_delete(&self, _: &str, _: &str) -> Answer<'_, bool> {
-        absent("a stack", HERE)
+        refused(STACK, HERE)
     }
 }

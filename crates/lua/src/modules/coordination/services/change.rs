@@ -1,12 +1,14 @@
 //! What a change of state does to an entry: decided here, without a clock and without a disk.
 
 use hostler_model::{Span, Timestamp};
+use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value as Json};
 
 use super::{Entry, ServiceError};
 
 /// What is to become of an entry.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Change {
     /// Whatever there is; without a time to live it stays.
     Set {
@@ -40,7 +42,7 @@ pub enum Next {
 }
 
 /// What a change did.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
     pub is_applied: bool,
     pub before: Option<Json>,

@@ -1,7 +1,7 @@
 //! Services in a directory, for steps that run without a server.
 //!
-//! Everything lies in one directory that only its owner can read: `state.json`, `locks.json`, `watchers.json`,
-//! `stacks.json` and `events.jsonl`. Whoever reads or writes holds the advisory lock of the file `lock` for that moment,
+//! Everything lies in one directory that only its owner can read: `state.json`, `locks.json`, `fence.json`,
+//! `watchers.json`, `stacks.json` and `events.jsonl`. Whoever reads or writes holds the advisory lock of the file `lock` for that moment,
 //! so that several processes can use one directory; files are replaced as a whole, so that a crash leaves the old or the
 //! new one. The time is read while the lock is held: an entry or a lock is over exactly when its time is.
 
@@ -59,6 +59,7 @@ type Stacks = BTreeMap<String, StackRecord>;
 
 const STATE: &str = "state.json";
 const LOCKS: &str = "locks.json";
+const FENCE: &str = "fence.json";
 const WATCHERS: &str = "watchers.json";
 const STACKS: &str = "stacks.json";
 const EVENTS: &str = "events.jsonl";
@@ -270,8 +271,11 @@ impl Services for LocalServices {
             }
             let time_expires = room.now.plus(ttl.duration());
             locks.insert(name, Held { holder, time_taken: room.now, time_expires });
+            // First the number: one that was given and not used is in nobody's way.
+            let fence = room.read::<u64>(FENCE)?.saturating_add(1);
+            room.write(FENCE, &fence)?;
             room.write(LOCKS, &locks)?;
-            Ok(Taken::Yes)
+            Ok(Taken::Yes { fence })
         })
     }
 

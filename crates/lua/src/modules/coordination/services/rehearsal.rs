@@ -121,7 +121,7 @@ impl Services for Rehearsal {
             }
             self.would(&format!("take the lock `{name}`"));
             self.locks.borrow_mut().insert(name, holder.token);
-            Ok(Taken::Yes)
+            Ok(Taken::Yes { fence: 0 })
         })
     }
 
