@@ -97,7 +97,9 @@ pub use reconcile::{
     OperationAdvance, OperationReport, PlacementReport, ServicePlaceReport, StateCompact,
     StateCompactReport, StateExpiry, StateExpiryReport, StateTail, StateTailReport, Wakers,
 };
-pub use schedule::{LATENESS_BOUNDS, ScheduleCallReport, ScheduleCounts, ScheduleReport};
+pub use schedule::{
+    LATENESS_BOUNDS, ScheduleCallReport, ScheduleCalls, ScheduleCounts, ScheduleReport,
+};
 pub(crate) use service::task::object as service_object;
 pub use service::{
     AccessDetail, AccessGrant, ApprovalCounts, ApprovalDetail, ApprovalPolicyDetail, ApprovalQuery,

@@ -298,6 +298,11 @@ impl Control {
         self.links.remove(attached.node_id, attached.session_epoch);
     }
 
+    /// The agent is about to leave this session for another; whoever wants to reach it waits a moment.
+    pub fn node_change_session(&self, attached: &Attached) {
+        self.links.change(attached.node_id, attached.session_epoch);
+    }
+
     pub fn node_heartbeat(
         &self,
         attached: &Attached,

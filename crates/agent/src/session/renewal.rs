@@ -1,7 +1,8 @@
 //! Renewing the node's certificate over the session, well before it expires.
 //!
 //! The key stays, the certificate is replaced on disk before it is used, and the session is opened anew
-//! with it soon after. A failure is tried again at a quarter of the time that is left.
+//! with it soon after: the server is told first, and what it had asked for by then is still answered, so that
+//! nobody who asks this node for something notices. A failure is tried again at a quarter of the time that is left.
 //!
 //! While one authority takes the place of another the server says whom to trust, over a connection that is
 //! trusted already, and asks for the certificate to be renewed. What is trusted is on disk first: a
@@ -18,6 +19,33 @@ use super::{End, Session};
 
 const RENEWAL_PATIENCE: Duration = Duration::from_secs(30);
 const RENEWAL_RETRY: Duration = Duration::from_secs(600);
+/// How long open streams may delay connecting again with a renewed certificate.
+const LINGER: Duration = Duration::from_secs(30);
+/// How long a session is left: what the server had asked for before it knew is still answered.
+const LEAVE_TIME: Duration = Duration::from_secs(2);
+/// How often is looked, meanwhile, whether anything is left to answer.
+pub(super) const LEAVE_LOOK: Duration = Duration::from_millis(20);
+
+/// Where a session stands on its way to a newer certificate. Times are of the monotonic clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Renewal {
+    #[default]
+    None,
+    Asked(Duration),
+    /// The new certificate is there; the session goes on for whoever listens to a stream.
+    Done(Duration),
+    /// The server was told that another session follows.
+    Leaving {
+        since: Duration,
+        is_answered: bool,
+    },
+}
+
+impl Renewal {
+    pub(super) fn is_leaving(self) -> bool {
+        matches!(self, Renewal::Leaving { .. })
+    }
+}
 
 impl Session {
     /// Trusts whom the server says, and renews soon if it says so.
@@ -63,14 +91,17 @@ impl Session {
 
     pub(super) async fn renew_if_due(&mut self, talk: &mut Talk) -> Result<(), End> {
         let now = self.clock.instant();
-        let is_asked =
-            talk.renewal_asked.is_some_and(|asked| now.saturating_sub(asked) < RENEWAL_PATIENCE);
-        if talk.renewed.is_some() || is_asked || self.clock.now() < self.time_renewal {
+        let may_ask = match talk.renewal {
+            Renewal::None => true,
+            Renewal::Asked(since) => now.saturating_sub(since) >= RENEWAL_PATIENCE,
+            Renewal::Done(_) | Renewal::Leaving { .. } => false,
+        };
+        if !may_ask || self.clock.now() < self.time_renewal {
             return Ok(());
         }
         match self.identity.csr_pem() {
             Ok(csr_pem) => {
-                talk.renewal_asked = Some(now);
+                talk.renewal = Renewal::Asked(now);
                 let request = v1::RenewRequest { csr_pem };
                 self.send(talk, agent_message::Body::RenewRequest(request)).await
             }
@@ -86,7 +117,7 @@ impl Session {
         talk: &mut Talk,
         reply: v1::RenewReply,
     ) -> Result<(), End> {
-        if talk.renewal_asked.take().is_none() {
+        if !matches!(std::mem::take(&mut talk.renewal), Renewal::Asked(_)) {
             return Ok(());
         }
         if !reply.error.is_empty() {
@@ -105,10 +136,8 @@ impl Session {
                 self.time_renewal = identity.time_renewal(rand::random()).max(soonest);
                 self.status.set_certificate_expires(identity.certificate.time_expires);
                 self.identity = identity;
-                talk.renewed = Some(self.clock.instant());
-                if talk.streams.values().all(|stream| stream.task.is_ended()) {
-                    return Err(End::Renewed);
-                }
+                talk.renewal = Renewal::Done(self.clock.instant());
+                self.leave_if_renewed(talk).await?;
             }
             Ok(Err(error)) => self.renewal_failed(talk, chain(&error).to_string()),
             Err(panicked) => self.renewal_failed(talk, panicked.to_string()),
@@ -117,11 +146,41 @@ impl Session {
     }
 
     pub(super) fn renewal_failed(&mut self, talk: &mut Talk, problem: String) {
-        talk.renewal_asked = None;
+        talk.renewal = Renewal::None;
         let now = self.clock.now();
         let left = self.identity.certificate.time_expires.since(now);
         let wait = (left / 4).clamp(Duration::from_secs(5), RENEWAL_RETRY);
         self.time_renewal = now.plus(wait);
         tracing::warn!(problem, retry_in = ?wait, "certificate could not be renewed");
+    }
+
+    /// With a new certificate another session is opened as soon as nobody is in the middle of anything.
+    pub(super) async fn leave_if_renewed(&mut self, talk: &mut Talk) -> Result<(), End> {
+        let now = self.clock.instant();
+        talk.streams.retain(|_, stream| !stream.task.is_ended());
+        let is_quiet = talk.streams.is_empty();
+        match talk.renewal {
+            Renewal::Done(since) if is_quiet || now.saturating_sub(since) > LINGER => {
+                talk.renewal = Renewal::Leaving { since: now, is_answered: false };
+                self.send(talk, agent_message::Body::Leaving(v1::Leaving {})).await
+            }
+            Renewal::Leaving { since, is_answered }
+                if (is_answered && is_quiet) || now.saturating_sub(since) > LEAVE_TIME =>
+            {
+                Err(End::Renewed)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The server goes away, or has heard that the agent does.
+    pub(super) fn goodbye(&mut self, talk: &mut Talk) -> Result<(), End> {
+        match &mut talk.renewal {
+            Renewal::Leaving { is_answered, .. } if !*is_answered => {
+                *is_answered = true;
+                Ok(())
+            }
+            _ => Err(End::Goodbye),
+        }
     }
 }

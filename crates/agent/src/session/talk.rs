@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::Streaming;
 
 use super::news::Answers;
+use super::renewal::{LEAVE_LOOK, Renewal};
 use super::reports::Sent;
 use super::stream::OpenStream;
 use super::watching::WatchTalk;
@@ -36,8 +37,6 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 const SILENT_BEATS: u32 = 3;
 const OUTBOUND_QUEUED: usize = 16;
 const FORWARD_QUEUED: usize = 64;
-/// How long open streams may delay connecting again with a renewed certificate.
-const RENEWED_LINGER: Duration = Duration::from_secs(30);
 
 /// A session that both sides have agreed on.
 struct Opened {
@@ -73,8 +72,7 @@ pub(super) struct Talk {
     is_asked: bool,
     /// When it was last said what workloads use.
     used: Option<Duration>,
-    pub(super) renewal_asked: Option<Duration>,
-    pub(super) renewed: Option<Duration>,
+    pub(super) renewal: Renewal,
 }
 
 pub(super) fn message(body: agent_message::Body) -> v1::AgentMessage {
@@ -107,8 +105,7 @@ impl Session {
             measured: None,
             is_asked,
             used: None,
-            renewal_asked: None,
-            renewed: None,
+            renewal: Renewal::None,
         };
         scope.spawn_until_cancelled(
             "session forward",
@@ -234,6 +231,7 @@ impl Session {
         if talk.is_asked {
             self.tell_holdings(talk).await?;
         }
+        let clock = self.clock.clone();
         loop {
             let is_held_up = forward.capacity() == 0;
             tokio::select! {
@@ -270,6 +268,9 @@ impl Session {
                     self.note_engine(version);
                     engine = self.engine_begins();
                     self.tell_facts(talk).await?;
+                }
+                () = clock.sleep(LEAVE_LOOK), if talk.renewal.is_leaving() => {
+                    self.leave_if_renewed(talk).await?;
                 }
                 () = &mut next_beat => {
                     next_beat = Box::pin(self.clock.sleep(beat));
@@ -333,7 +334,7 @@ impl Session {
                 Ok(())
             }
             server_message::Body::RenewReply(reply) => self.renewed(talk, reply).await,
-            server_message::Body::Goodbye(_) => Err(End::Goodbye),
+            server_message::Body::Goodbye(_) => self.goodbye(talk),
             server_message::Body::Refusal(refusal) => Err(refused(refusal)),
             server_message::Body::Welcome(welcome) => {
                 self.trust(&welcome).await;
@@ -416,15 +417,7 @@ impl Session {
         // A full queue means that much else is on its way; the next one will do.
         let _ = talk.outbound.try_send(message(agent_message::Body::Heartbeat(heartbeat)));
         self.renew_if_due(talk).await?;
-        talk.streams.retain(|_, stream| !stream.task.is_ended());
-        match talk.renewed {
-            Some(since)
-                if talk.streams.is_empty() || now.saturating_sub(since) > RENEWED_LINGER =>
-            {
-                Err(End::Renewed)
-            }
-            _ => Ok(()),
-        }
+        self.leave_if_renewed(talk).await
     }
 }
 

@@ -99,6 +99,18 @@ async fn a_certificate_is_renewed_in_time_and_used_at_once() {
     let certificate_pem = installation.sign(&request.csr_pem, Duration::from_hours(24));
     let reply = v1::RenewReply { certificate_pem, error: String::new() };
     session.say(server_message::Body::RenewReply(reply)).await;
+    while !matches!(session.next().await, agent_message::Body::Leaving(_)) {}
+    // Asked before the server knew.
+    let what = Some(stream_open::What::Facts(v1::FactsRequest {}));
+    let open = v1::StreamOpen { stream_id: 1, what, window: 1 << 20 };
+    session.say(server_message::Body::StreamOpen(open)).await;
+    session.say(server_message::Body::Goodbye(v1::Goodbye {})).await;
+    loop {
+        if let agent_message::Body::StreamEnd(end) = session.next().await {
+            assert_eq!((end.stream_id, end.error_code.as_str()), (1, ""));
+            break;
+        }
+    }
     session.ended().await;
     let session = server.session().await;
     assert_ne!(session.serial, serial);

@@ -115,7 +115,7 @@ pub(crate) fn register_all(control: &Control, driver: &Driver) {
     driver.register(executions, Duration::from_secs(1), execution);
     let schedules = schedule::ScheduleFollow::new(of());
     driver.register(schedules, Duration::from_secs(1), schedule);
-    let calls = schedule::ScheduleCalls::new(of());
+    let calls = control.schedule_calls_reconciler();
     driver.register(calls, Duration::from_secs(2), schedule_call);
     driver.register(control.hook_dispatch_reconciler(), Duration::from_secs(1), hook_dispatch);
     driver.register(control.hook_deliver_reconciler(), Duration::from_secs(1), hook_deliver);
@@ -139,6 +139,6 @@ pub(crate) fn register_all(control: &Control, driver: &Driver) {
 }
 
 /// A pass from a fallible body.
-fn pass<R: Default>(result: Result<Pass<R>, Error>) -> Pass<R> {
+pub(crate) fn pass<R: Default>(result: Result<Pass<R>, Error>) -> Pass<R> {
     result.unwrap_or_else(|error| Pass::failed(R::default(), &error))
 }

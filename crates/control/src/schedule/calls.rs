@@ -1,114 +1,153 @@
-//! Makes the calls that schedules are for. They wait in rows until some server takes them; how many are made at
-//! once is bounded, and a slow one keeps no other from being made.
+//! Makes the calls that schedules are for. They wait in rows until some server takes them.
+//!
+//! A pass never waits for whoever is called. It writes how the calls ended that ended since the last pass, takes
+//! as many as there is room for, and begins with them; a call that ends wakes it. So rows are written many at a
+//! time when there are many, and a slow call keeps no other from being made.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use futures::StreamExt;
-use futures::stream::FuturesUnordered;
+use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_model::schedule::{Delivery, Fire, FireState, Schedule};
 use hostler_model::{Action, Error, Project, Timestamp};
 use serde::Serialize;
+use tokio::task::JoinSet;
 
 use super::perform::{ended, fire_order};
 use crate::Control;
 
 /// How many calls one server makes at once.
-const AT_ONCE: usize = 64;
+const AT_ONCE: usize = 256;
 /// Beyond the time of the call itself, until another server asks what became of it.
 const LEASE_MARGIN: Duration = Duration::from_secs(15);
-/// How long a pass goes on taking calls while others are under way.
-const PASS_MAX: Duration = Duration::from_secs(60);
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 /// What a pass over calls did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ScheduleCallReport {
+    pub begun: usize,
+    /// Made and written down, whatever was answered.
     pub made: usize,
     pub failed: usize,
     pub uncertain: usize,
+    /// Calls under way on this server.
+    pub under_way: usize,
+}
+
+/// The loop that makes calls.
+pub struct ScheduleCalls {
+    control: Control,
+    calls: JoinSet<Ended>,
+    /// Ended, and not written yet.
+    ended: Vec<Ended>,
+}
+
+/// A call and how its row ends.
+struct Ended {
+    schedule: Schedule,
+    fire: Fire,
 }
 
 impl Control {
-    /// Makes every call that waits; says too when the next one is left behind, if nobody ends it.
-    pub async fn schedule_calls(&self) -> Result<(ScheduleCallReport, Option<Timestamp>), Error> {
+    pub fn schedule_calls_reconciler(&self) -> ScheduleCalls {
+        ScheduleCalls { control: self.clone(), calls: JoinSet::new(), ended: Vec::new() }
+    }
+}
+
+impl Reconciler for ScheduleCalls {
+    const NAME: &'static str = "schedule_call";
+    const DESCRIPTION: &'static str = "makes the calls that schedules are for";
+    type Report = ScheduleCallReport;
+
+    async fn reconcile(&mut self) -> Pass<ScheduleCallReport> {
+        crate::reconcile::pass(self.call().await)
+    }
+}
+
+impl ScheduleCalls {
+    async fn call(&mut self) -> Result<Pass<ScheduleCallReport>, Error> {
         let mut report = ScheduleCallReport::default();
-        let mut under_way = FuturesUnordered::new();
-        let until = self.clock.instant() + PASS_MAX;
-        loop {
-            let room = AT_ONCE - under_way.len();
-            if room > 0 && self.clock.instant() < until {
-                for (schedule, fire, project) in self.calls_take(room, &mut report).await? {
-                    under_way.push(self.call_made(schedule, fire, project));
-                }
-            }
-            if under_way.is_empty() {
-                break;
-            }
-            tokio::select! {
-                Some(result) = under_way.next() => {
-                    let state = result?;
-                    report.made += 1;
-                    report.failed += usize::from(state == FireState::Failed);
-                }
-                () = self.clock.sleep(LOOK_AGAIN) => {}
+        while let Some(ended) = self.calls.try_join_next() {
+            match ended {
+                Ok(ended) => self.ended.push(ended),
+                Err(error) => tracing::error!(%error, "a call broke off; its lease ends it"),
             }
         }
-        let next = self.store.read().await?.schedule_fires_next_left(true).await?;
-        Ok((report, next))
+        report.made = self.ended.len();
+        let is_failed = |ended: &&Ended| ended.fire.state == FireState::Failed;
+        report.failed = self.ended.iter().filter(is_failed).count();
+        let room = AT_ONCE.saturating_sub(self.calls.len());
+        let (begin, uncertain) = self.take(room).await?;
+        report.begun = begin.len();
+        report.uncertain = uncertain.len();
+        for (schedule, fire, project) in begin {
+            let control = self.control.clone();
+            self.calls.spawn(async move {
+                let order = fire_order(&schedule, &fire, &project, None);
+                let answer = control.action_perform(&order).await;
+                let fire = ended(&fire, answer, control.now());
+                control.wakers.schedule_call.wake();
+                Ended { schedule, fire }
+            });
+        }
+        self.ended.extend(uncertain);
+        self.write().await?;
+        report.under_way = self.calls.len();
+        let due = match report.under_way < AT_ONCE {
+            true => self.control.store.read().await?.schedule_fires_next_left(true).await?,
+            false => None,
+        };
+        Ok(Pass::done(report).due_at(due))
+    }
+
+    async fn write(&mut self) -> Result<(), Error> {
+        if !self.ended.is_empty() {
+            let over: Vec<(&Schedule, Fire)> =
+                self.ended.iter().map(|one| (&one.schedule, one.fire.clone())).collect();
+            self.control.fires_end(&over).await?;
+            self.ended.clear();
+        }
+        Ok(())
     }
 
     /// Takes calls that wait. Those that were taken before are uncertain where they must not be repeated.
-    async fn calls_take(
+    async fn take(
         &self,
         room: usize,
-        report: &mut ScheduleCallReport,
-    ) -> Result<Vec<(Schedule, Fire, Project)>, Error> {
-        let now = self.now();
+    ) -> Result<(Vec<(Schedule, Fire, Project)>, Vec<Ended>), Error> {
+        let control = &self.control;
+        let now = control.now();
         let limit = u32::try_from(room).unwrap_or(u32::MAX);
-        let left = self.store.read().await?.schedule_fires_left(true, now, limit).await?;
+        let left = control.store.read().await?.schedule_fires_left(true, now, limit).await?;
         if left.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), Vec::new()));
         }
-        let found = self.fires_with_schedules(left).await?;
+        let mut by_patience: BTreeMap<Duration, Vec<(Schedule, Fire)>> = BTreeMap::new();
+        for (schedule, fire) in control.fires_with_schedules(left).await? {
+            by_patience.entry(patience(&schedule)).or_default().push((schedule, fire));
+        }
         let (mut taken, mut uncertain) = (Vec::new(), Vec::new());
-        for (schedule, fire) in found {
-            let lease = now.plus(patience(&schedule));
-            for fire in self.fires_take(std::slice::from_ref(&fire), lease).await? {
-                let is_repeat = fire.tries > 1;
+        for (patience, found) in by_patience {
+            let (schedules, fires): (Vec<Schedule>, Vec<Fire>) = found.into_iter().unzip();
+            let ours = control.fires_take(&fires, now.plus(patience)).await?;
+            let mut ours = ours.into_iter().peekable();
+            // In the order they were given, without those that another server was faster with.
+            for (schedule, fire) in schedules.into_iter().zip(&fires) {
+                let is_same = |ours: &Fire| ours.key() == fire.key();
+                let Some(fire) = ours.next_if(is_same) else { continue };
                 match schedule.spec.delivery {
-                    Delivery::AtMostOnce if is_repeat => {
-                        uncertain.push((schedule.clone(), uncertain_row(&fire, now)));
+                    Delivery::AtMostOnce if fire.tries > 1 => {
+                        uncertain.push(Ended { schedule, fire: uncertain_row(&fire, now) });
                     }
-                    Delivery::AtMostOnce | Delivery::AtLeastOnce => {
-                        taken.push((schedule.clone(), fire));
-                    }
+                    Delivery::AtMostOnce | Delivery::AtLeastOnce => taken.push((schedule, fire)),
                 }
             }
         }
-        report.uncertain += uncertain.len();
-        let told: Vec<(&Schedule, Fire)> =
-            uncertain.iter().map(|(schedule, fire)| (schedule, fire.clone())).collect();
-        if !told.is_empty() {
-            self.fires_end(&told).await?;
-        }
-        let projects = self.fires_projects(&taken).await?;
+        let projects = control.fires_projects(&taken).await?;
         let with = |(schedule, fire): (Schedule, Fire)| {
             let project = projects.get(&schedule.project_id)?.clone();
             Some((schedule, fire, project))
         };
-        Ok(taken.into_iter().filter_map(with).collect())
-    }
-
-    async fn call_made(
-        &self,
-        schedule: Schedule,
-        fire: Fire,
-        project: Project,
-    ) -> Result<FireState, Error> {
-        let answer = self.action_perform(&fire_order(&schedule, &fire, &project, None)).await;
-        let over = ended(&fire, answer, self.now());
-        self.fires_end(&[(&schedule, over.clone())]).await?;
-        Ok(over.state)
+        Ok((taken.into_iter().filter_map(with).collect(), uncertain))
     }
 }
 

@@ -23,7 +23,7 @@ mod decide;
 mod perform;
 mod tally;
 
-pub use calls::ScheduleCallReport;
+pub use calls::{ScheduleCallReport, ScheduleCalls};
 pub use decide::ScheduleReport;
 pub(crate) use tally::ScheduleTally;
 pub use tally::{LATENESS_BOUNDS, ScheduleCounts};

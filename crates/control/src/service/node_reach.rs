@@ -1,6 +1,8 @@
 //! Reaching a node: over its session when this process holds it, and otherwise through the server that
 //! does. Nothing is kept of it; whoever asked asks again.
 
+use std::sync::Arc;
+
 use hostler_model::{Code, Error, NodeId, PlacementId, Timestamp};
 
 use crate::{Control, Cx, NodeAsk, OutputReceiver};
@@ -8,8 +10,8 @@ use crate::{Control, Cx, NodeAsk, OutputReceiver};
 impl Control {
     /// Asks a node for something, wherever it is connected.
     pub async fn node_open(&self, node_id: NodeId, ask: NodeAsk) -> Result<OutputReceiver, Error> {
-        if let Some(link) = self.links.get(node_id) {
-            return link.open(ask).await;
+        if let Some(opened) = self.node_open_linked(node_id, &ask).await {
+            return opened;
         }
         let mut read = self.store.read().await?;
         let node = read.node_get(node_id).await?;
@@ -38,15 +40,32 @@ impl Control {
         node_id: NodeId,
         ask: NodeAsk,
     ) -> Result<OutputReceiver, Error> {
-        let link = self.links.get(node_id).ok_or_else(|| {
-            Error::new(
+        self.node_open_linked(node_id, &ask).await.unwrap_or_else(|| {
+            Err(Error::new(
                 Code::NodeUnreachable,
                 "the node is not connected here any more",
                 "ask again in a moment",
             )
-            .with_retry_after(1)
-        })?;
-        link.open(ask).await
+            .with_retry_after(1))
+        })
+    }
+
+    /// Over the session that this process holds, where it holds one. A session that the agent leaves at
+    /// this moment has taken nothing, so its successor is asked.
+    async fn node_open_linked(
+        &self,
+        node_id: NodeId,
+        ask: &NodeAsk,
+    ) -> Option<Result<OutputReceiver, Error>> {
+        let link = self.links.reach(node_id, &self.clock).await?;
+        let opened = link.open(ask.clone()).await;
+        if opened.is_err()
+            && let Some(next) = self.links.reach(node_id, &self.clock).await
+            && !Arc::ptr_eq(&link, &next)
+        {
+            return Some(next.open(ask.clone()).await);
+        }
+        Some(opened)
     }
 
     /// What a node has used over time, as one JSON document an item.

@@ -3,7 +3,7 @@
 pub struct AgentMessage {
     #[prost(
         oneof = "agent_message::Body",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12"
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13"
     )]
     pub body: ::core::option::Option<agent_message::Body>,
 }
@@ -35,6 +35,8 @@ pub mod agent_message {
         Holdings(super::Holdings),
         #[prost(message, tag = "12")]
         WatcherReport(super::WatcherReport),
+        #[prost(message, tag = "13")]
+        Leaving(super::Leaving),
     }
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -175,7 +177,11 @@ pub struct Refusal {
     #[prost(bool, tag = "3")]
     pub retry: bool,
 }
-/// The server is going away in good order; connect elsewhere.
+/// The agent is about to open another session, with its new certificate. The server answers with a goodbye,
+/// and opens no stream after it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Leaving {}
+/// The server is going away in good order; connect elsewhere. Or the answer to an agent that leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Goodbye {}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -423,6 +423,11 @@ impl Session {
                     };
                 self.send(Out::RenewReply(reply)).await;
             }
+            Some(In::Leaving(v1::Leaving {})) => {
+                self.control.node_change_session(&self.attached);
+                self.link.streams.refuse_more();
+                self.send(Out::Goodbye(v1::Goodbye {})).await;
+            }
             Some(In::Hello(_)) => {
                 refuse(&self.outbound, Code::Malformed, "a second hello", true).await;
                 return Err("the agent said hello twice");

@@ -49,6 +49,7 @@ impl Streams {
 
     pub(super) async fn open(&self, ask: NodeAsk) -> Result<OutputReceiver, Error> {
         let (arrivals, queue) = mpsc::channel(QUEUE);
+        let place = self.outbound.reserve().await.map_err(|_| session_over())?;
         let id = {
             let mut table = self.lock();
             if table.is_closed {
@@ -57,12 +58,12 @@ impl Streams {
             table.next += 1;
             let id = table.next;
             table.open.insert(id, arrivals);
+            // Before the table is let go: nothing is opened after a goodbye.
+            let open = v1::StreamOpen { stream_id: id, window: WINDOW, what: Some(what(ask)) };
+            let body = Some(v1::server_message::Body::StreamOpen(open));
+            place.send(v1::ServerMessage { body });
             id
         };
-        let open = v1::StreamOpen { stream_id: id, window: WINDOW, what: Some(what(ask)) };
-        self.send(v1::server_message::Body::StreamOpen(open))
-            .await
-            .inspect_err(|_| self.forget(id))?;
         let (items, reader) = mpsc::channel(READER_QUEUE);
         let streams = self.clone();
         self.tasks.spawn_until_cancelled("output_forward", OnError::Log, async move {
@@ -89,6 +90,11 @@ impl Streams {
             tracing::warn!(stream_id = id, "stream overran its window");
             self.forget(id);
         }
+    }
+
+    /// No stream is opened any more; those that are open go on.
+    pub(super) fn refuse_more(&self) {
+        self.lock().is_closed = true;
     }
 
     /// The session is over: every reader is told.

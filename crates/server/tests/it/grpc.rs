@@ -83,6 +83,7 @@ fn reach(message: &In) -> Reach {
         | In::Applied(_)
         | In::FactsChanged(_)
         | In::ImageNews(_)
+        | In::Leaving(_)
         | In::RenewRequest(_) => Reach::Itself,
         In::Reports(_) | In::StatusReports(_) | In::Holdings(_) => Reach::OwnRuns,
         In::WatcherReport(_) => Reach::OwnWatchers,
@@ -104,6 +105,7 @@ fn field(message: &In) -> &'static str {
         In::ImageNews(_) => "image_news",
         In::Holdings(_) => "holdings",
         In::WatcherReport(_) => "watcher_report",
+        In::Leaving(_) => "leaving",
     }
 }
 
@@ -171,6 +173,7 @@ fn said(run: &str, placement: &str, watcher: &str) -> Vec<In> {
             ],
             standings_json: vec![json!({ "watcher": watcher, "revision": 1 }).to_string()],
         }),
+        In::Leaving(v1::Leaving {}),
     ]
 }
 
@@ -439,6 +442,57 @@ async fn a_token_of_a_person_opens_nothing_here() {
     let channel = listener.channel(Some(&thief)).await.unwrap();
     let result = PeerLinkClient::new(channel).relay(request).await.map(drop);
     assert_eq!(came(&result), Came::Refused, "{result:?}");
+}
+
+/// As when its certificate was renewed.
+#[tokio::test]
+async fn whoever_asks_a_node_that_changes_sessions_does_not_notice() {
+    let listener = listener().await;
+    let (_, identity) = listener.member("n1").await;
+    let mut first = listener.open(&identity, 1).await.unwrap();
+    first.find(|said| matches!(said, Out::Welcome(_)).then_some(())).await;
+    let opened = |said| match said {
+        Out::StreamOpen(open) => Some(open.stream_id),
+        _ => None,
+    };
+    let facts = |id| {
+        let data = serde_json::to_vec(&Facts::default()).unwrap();
+        let frame = v1::OutputFrame { kind: 1, data, ..v1::OutputFrame::default() };
+        In::StreamData(v1::StreamData { stream_id: id, frames: vec![frame] })
+    };
+    let reload = || listener.world.post("/api/v1/nodes/n1/reload", json!({}));
+
+    let before = async {
+        let asked = first.find(opened).await;
+        first.say(In::Leaving(v1::Leaving {})).await;
+        first.find(|said| matches!(said, Out::Goodbye(_)).then_some(())).await;
+        first.say(facts(asked)).await;
+    };
+    let (told, ()) = tokio::join!(reload(), before);
+    assert_eq!(told.status, 200, "what was asked before is answered: {}", told.json());
+
+    let after = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        drop(first);
+        let mut second = listener.open(&identity, 2).await.unwrap();
+        let asked = second.find(opened).await;
+        second.say(facts(asked)).await;
+        second
+    };
+    let (told, second) = tokio::join!(reload(), after);
+    assert_eq!(told.status, 200, "what is asked between is asked next: {}", told.json());
+
+    drop(second);
+    let told = async {
+        loop {
+            let told = reload().await;
+            if told.status != 200 {
+                return told;
+            }
+        }
+    };
+    let told = tokio::time::timeout(PATIENCE, told).await.unwrap();
+    assert_eq!(told.code(), "node-unreachable", "who goes without a word is not waited for");
 }
 
 /// A watcher that is for one node only, which has its orders.
