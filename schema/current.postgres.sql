@@ -975,6 +975,248 @@ CREATE TABLE setting (
     CONSTRAINT setting_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE software_config (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    tool text NOT NULL,
+    time_created bigint NOT NULL,
+    key_id text COLLATE "C" NOT NULL,
+    wrapped_key bytea NOT NULL,
+    sealed bytea NOT NULL,
+    CONSTRAINT software_config_pkey PRIMARY KEY (id),
+    CONSTRAINT software_config_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id)
+);
+
+CREATE INDEX software_config_project ON software_config USING btree (project_id, id);
+
+CREATE TABLE software_deployment (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    config_id text COLLATE "C" NOT NULL,
+    server text COLLATE "C" NOT NULL,
+    action text NOT NULL,
+    status text NOT NULL,
+    reason text NOT NULL,
+    generation bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_updated bigint,
+    key_id text COLLATE "C" NOT NULL,
+    wrapped_key bytea NOT NULL,
+    sealed bytea NOT NULL,
+    CONSTRAINT software_deployment_config_id_fkey FOREIGN KEY (config_id) REFERENCES software_config(id),
+    CONSTRAINT software_deployment_pkey PRIMARY KEY (id),
+    CONSTRAINT software_deployment_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id)
+);
+
+CREATE INDEX software_deployment_config ON software_deployment USING btree (config_id, id);
+
+CREATE INDEX software_deployment_project ON software_deployment USING btree (project_id, id);
+
+CREATE INDEX software_deployment_server ON software_deployment USING btree (project_id, server, id);
+
+CREATE TABLE stack (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    description text NOT NULL,
+    parent_stack_id text COLLATE "C",
+    parent_resource_id text COLLATE "C",
+    root_id text COLLATE "C" NOT NULL,
+    depth bigint NOT NULL,
+    action text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    reason text NOT NULL,
+    traversal bigint NOT NULL,
+    wanted text COLLATE "C",
+    settled text COLLATE "C",
+    options text NOT NULL,
+    tags text NOT NULL,
+    revision bigint NOT NULL,
+    mandate_principal text COLLATE "C" NOT NULL,
+    mandate_can text,
+    generation bigint NOT NULL,
+    event_last bigint NOT NULL,
+    event_gone bigint NOT NULL,
+    time_created bigint NOT NULL,
+    time_updated bigint,
+    time_deleted bigint,
+    time_begun bigint NOT NULL,
+    failure text,
+    time_deadline bigint,
+    time_due bigint,
+    key_id text COLLATE "C" NOT NULL,
+    wrapped_key bytea NOT NULL,
+    key_sealed bytea NOT NULL,
+    CONSTRAINT stack_pkey PRIMARY KEY (id),
+    CONSTRAINT stack_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id)
+);
+
+CREATE INDEX stack_called ON stack USING btree (project_id, name, id);
+
+CREATE INDEX stack_created ON stack USING btree (project_id, time_created, id);
+
+CREATE INDEX stack_deleted ON stack USING btree (time_deleted, id) WHERE (time_deleted IS NOT NULL);
+
+CREATE INDEX stack_due ON stack USING btree (time_due, id) WHERE (time_due IS NOT NULL);
+
+CREATE INDEX stack_everywhere ON stack USING btree (time_created, id);
+
+CREATE UNIQUE INDEX stack_name ON stack USING btree (project_id, name) WHERE ((time_deleted IS NULL) AND (parent_stack_id IS NULL));
+
+CREATE INDEX stack_parent ON stack USING btree (parent_stack_id, id) WHERE (parent_stack_id IS NOT NULL);
+
+CREATE INDEX stack_root ON stack USING btree (root_id, id);
+
+CREATE INDEX stack_status ON stack USING btree (project_id, status, id);
+
+CREATE INDEX stack_updated ON stack USING btree (project_id, COALESCE(time_updated, (0)::bigint), id);
+
+CREATE TABLE stack_definition (
+    id text COLLATE "C" NOT NULL,
+    stack_id text COLLATE "C" NOT NULL,
+    created_by text NOT NULL,
+    time_created bigint NOT NULL,
+    sealed bytea NOT NULL,
+    CONSTRAINT stack_definition_pkey PRIMARY KEY (id),
+    CONSTRAINT stack_definition_stack_id_fkey FOREIGN KEY (stack_id) REFERENCES stack(id)
+);
+
+CREATE INDEX stack_definition_stack ON stack_definition USING btree (stack_id, id);
+
+CREATE TABLE stack_dependency (
+    stack_id text COLLATE "C" NOT NULL,
+    on_name text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    outputs text NOT NULL,
+    CONSTRAINT stack_dependency_pkey PRIMARY KEY (stack_id, on_name),
+    CONSTRAINT stack_dependency_stack_id_fkey FOREIGN KEY (stack_id) REFERENCES stack(id)
+);
+
+CREATE INDEX stack_dependency_on ON stack_dependency USING btree (project_id, on_name, stack_id);
+
+CREATE TABLE stack_drift (
+    stack_id text COLLATE "C" NOT NULL,
+    traversal bigint NOT NULL,
+    looked bigint NOT NULL,
+    changed bigint NOT NULL,
+    missing bigint NOT NULL,
+    unknown bigint NOT NULL,
+    report text NOT NULL,
+    time_created bigint NOT NULL,
+    CONSTRAINT stack_drift_pkey PRIMARY KEY (stack_id),
+    CONSTRAINT stack_drift_stack_id_fkey FOREIGN KEY (stack_id) REFERENCES stack(id)
+);
+
+CREATE TABLE stack_event (
+    stack_id text COLLATE "C" NOT NULL,
+    position bigint NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    root_id text COLLATE "C" NOT NULL,
+    resource_id text COLLATE "C",
+    name text NOT NULL,
+    kind text NOT NULL,
+    physical text,
+    subject text NOT NULL,
+    action text NOT NULL,
+    status text NOT NULL,
+    reason text NOT NULL,
+    properties text,
+    time_created bigint NOT NULL,
+    CONSTRAINT stack_event_pkey PRIMARY KEY (stack_id, "position"),
+    CONSTRAINT stack_event_stack_id_fkey FOREIGN KEY (stack_id) REFERENCES stack(id)
+);
+
+CREATE INDEX stack_event_root ON stack_event USING btree (root_id, id);
+
+CREATE TABLE stack_plan (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    stack_id text COLLATE "C" NOT NULL,
+    base bigint NOT NULL,
+    digest bytea NOT NULL,
+    changes text NOT NULL,
+    created_by text NOT NULL,
+    time_created bigint NOT NULL,
+    time_expires bigint NOT NULL,
+    time_used bigint,
+    sealed bytea NOT NULL,
+    CONSTRAINT stack_plan_pkey PRIMARY KEY (id),
+    CONSTRAINT stack_plan_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id)
+);
+
+CREATE INDEX stack_plan_expires ON stack_plan USING btree (time_expires, id);
+
+CREATE INDEX stack_plan_project ON stack_plan USING btree (project_id, id);
+
+CREATE INDEX stack_plan_stack ON stack_plan USING btree (stack_id, id);
+
+CREATE TABLE stack_resource (
+    id text COLLATE "C" NOT NULL,
+    stack_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    kind text NOT NULL,
+    action text NOT NULL,
+    status text NOT NULL,
+    reason text NOT NULL,
+    physical text COLLATE "C",
+    definition_id text COLLATE "C",
+    traversal bigint NOT NULL,
+    requires text NOT NULL,
+    replaces text COLLATE "C",
+    replaced_by text COLLATE "C",
+    deletion_policy text NOT NULL,
+    deed text,
+    deed_definition text COLLATE "C",
+    deed_owner text COLLATE "C",
+    deed_time_lease bigint,
+    deed_time_due bigint,
+    deeds bigint NOT NULL,
+    hooks text NOT NULL,
+    time_created bigint NOT NULL,
+    time_modified bigint NOT NULL,
+    time_due bigint,
+    sealed bytea NOT NULL,
+    CONSTRAINT stack_resource_pkey PRIMARY KEY (id),
+    CONSTRAINT stack_resource_stack_id_fkey FOREIGN KEY (stack_id) REFERENCES stack(id)
+);
+
+CREATE INDEX stack_resource_due ON stack_resource USING btree (time_due, stack_id) WHERE (time_due IS NOT NULL);
+
+CREATE INDEX stack_resource_name ON stack_resource USING btree (stack_id, name, id);
+
+CREATE INDEX stack_resource_physical ON stack_resource USING btree (substr(physical, 1, 200)) WHERE (physical IS NOT NULL);
+
+CREATE TABLE stack_revision (
+    stack_id text COLLATE "C" NOT NULL,
+    number bigint NOT NULL,
+    definition_id text COLLATE "C" NOT NULL,
+    action text NOT NULL,
+    reason text NOT NULL,
+    resources bigint NOT NULL,
+    created_by text NOT NULL,
+    time_created bigint NOT NULL,
+    sealed bytea NOT NULL,
+    CONSTRAINT stack_revision_pkey PRIMARY KEY (stack_id, number),
+    CONSTRAINT stack_revision_stack_id_fkey FOREIGN KEY (stack_id) REFERENCES stack(id)
+);
+
+CREATE TABLE stack_snapshot (
+    id text COLLATE "C" NOT NULL,
+    stack_id text COLLATE "C" NOT NULL,
+    name text NOT NULL,
+    status text NOT NULL,
+    reason text NOT NULL,
+    definition_id text COLLATE "C" NOT NULL,
+    created_by text NOT NULL,
+    time_created bigint NOT NULL,
+    sealed bytea NOT NULL,
+    CONSTRAINT stack_snapshot_pkey PRIMARY KEY (id),
+    CONSTRAINT stack_snapshot_stack_id_fkey FOREIGN KEY (stack_id) REFERENCES stack(id)
+);
+
+CREATE INDEX stack_snapshot_stack ON stack_snapshot USING btree (stack_id, id);
+
 CREATE TABLE state_entry (
     id text COLLATE "C" NOT NULL,
     is_gone boolean NOT NULL,

@@ -14,8 +14,10 @@ import { beatEvents, EVENT_ROUTES } from "./mock-events.mjs";
 import { FILE_ROUTES, keepFiles, seedFiles } from "./mock-files.mjs";
 import { APPROVAL_ROUTES } from "./mock-approvals.mjs";
 import { IMAGE_ROUTES } from "./mock-images.mjs";
+import { MACHINE_ROUTES } from "./mock-machine.mjs";
 import { checkCode, peopleRoutes, secondFactorOf } from "./mock-people.mjs";
 import { NODE_BACKUP_ROUTES } from "./mock-node-backups.mjs";
+import { OVERVIEW_ROUTES } from "./mock-overview.mjs";
 import { permissionsOf, ROLES } from "./mock-permissions.mjs";
 import { RECORD_ROUTES } from "./mock-records.mjs";
 import { SHARED_ROUTES } from "./mock-shared.mjs";
@@ -229,6 +231,8 @@ const ROUTES = [
   ...EVENT_ROUTES,
   ...WATCHER_ROUTES,
   ...NODE_BACKUP_ROUTES,
+  ...MACHINE_ROUTES,
+  ...OVERVIEW_ROUTES,
   [
     "GET",
     /^\/version$/,

@@ -8,6 +8,15 @@ import { launch, login, openPage } from "./browser.mjs";
 import { startMock } from "./mock.mjs";
 
 const SIZES = { wide: { width: 1360, height: 860 }, narrow: { width: 390, height: 800 } };
+const MACHINE_TABS = [
+  ["health", "/var is 93 % full"],
+  ["services", "chrony.service"],
+  ["processes", "ffmpeg"],
+  ["packages", "libssl3t64"],
+  ["disk", "nvme0n1p3"],
+  ["users", "docker"],
+  ["logs", "could not write lock file"],
+];
 const DOCS = fileURLToPath(new URL("../../docs/images/", import.meta.url));
 
 async function show(page, address, hash, text) {
@@ -127,6 +136,18 @@ async function every(browser, folder) {
       await page.getByRole("link", { name: "farrier" }).click();
       await page.getByText("Out of service: Xid 79").waitFor();
       await shot("node");
+      for (const [tab, text] of MACHINE_TABS) {
+        await page.goto(`${mock.address}/#/nodes/farrier?tab=${tab}`);
+        await page.getByText(text).first().waitFor();
+        await shot(`machine-${tab}`);
+      }
+      await page.goto(`${mock.address}/#/overview`);
+      await page.getByRole("img", { name: /^Memory:/ }).waitFor();
+      await page.getByText("the last good backup").waitFor();
+      await shot("overview");
+      await page.goto(`${mock.address}/#/backups`);
+      await page.getByText("no space left").first().waitFor();
+      await shot("backups");
       await page.goto(`${mock.address}/#/projects/default/people/vera`);
       await page.getByText("No browser is logged in.").waitFor();
       await shot("people");

@@ -65,5 +65,6 @@ pub use self::http::HttpConfig;
 pub use agent::{AgentError, run};
 pub use config::{AgentConfig, OnStop};
 pub use runner::STEP;
+pub use secrets::scrubber;
 pub use standalone::Standalone;
 pub use thrift::prepare_process;

@@ -1,8 +1,8 @@
 //! What happened (events) and who did it (audit).
 
 use hostler_model::{
-    Actor, AuditVerdict, CUSTOM_MESSAGE_MAX, EventName, ObjectKind, ObjectRef, ProjectId, Role,
-    Timestamp,
+    Actor, AuditVerdict, CUSTOM_MESSAGE_MAX, EventName, EventPattern, Name, ObjectKind, ObjectRef,
+    ProjectId, Role, Timestamp,
 };
 pub use hostler_model::{AuditAnchorRecord as AuditAnchorView, AuditRecord as AuditView};
 use schemars::JsonSchema;
@@ -45,9 +45,9 @@ pub struct EventListQuery {
     /// Only events of this project (name or id).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Only events of this kind, such as `task.failed` or `custom.deploy`.
+    /// Only events of this kind, such as `task.failed` or `custom.deploy`, or of all of a noun: `lock.*`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<EventName>,
+    pub kind: Option<EventPattern>,
     /// Only events about this kind of object...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub object: Option<ObjectKind>,
@@ -90,9 +90,9 @@ pub struct EventExportQuery {
     /// Only events of this project (name or id).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// Only events of this kind, such as `task.failed` or `custom.deploy`.
+    /// Only events of this kind, such as `task.failed` or `custom.deploy`, or of all of a noun: `lock.*`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<EventName>,
+    pub kind: Option<EventPattern>,
     /// Only events about this kind of object...
     #[serde(skip_serializing_if = "Option::is_none")]
     pub object: Option<ObjectKind>,
@@ -149,6 +149,9 @@ pub struct EventView {
     pub time: Timestamp,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<ProjectId>,
+    /// Name of the project, while there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_name: Option<Name>,
     pub object: ObjectRef,
     pub actor: Actor,
     pub message: String,

@@ -52,8 +52,8 @@ const fn about(code: Code) -> (&'static str, &'static str) {
             "Wait until it is approved (`hostler approval show ID`), then repeat the command with `--approval ID`. In an emergency, who may does it with `--break-glass REASON`.",
         ),
         Code::QuotaExceeded => (
-            "The project may not have that much at once: its quota for tasks that wait or run is used up.",
-            "Wait until some have ended, or ask an admin for more: `hostler project set PROJECT --quota-tasks N`. `hostler queue` shows what is held.",
+            "There may not be that much at once: the project's quota for tasks that wait or run is used up, or there are as many locks, schedules, hooks or watchers, or as much state or content, as there may be. The message says which, and how many.",
+            "For tasks wait until some have ended, or ask an admin for more: `hostler project set PROJECT --quota-tasks N`; `hostler queue` shows what is held. Of everything else remove what is not needed any more (`hostler schedule rm`, `hook rm`, `watcher rm`, `state clear`, `image rm` and so on).",
         ),
         Code::Stale => (
             "The object has changed since you looked at it, so your change was not made.",

@@ -51,6 +51,13 @@ impl Failure {
                         "" => "the whole",
                         pointer => pointer,
                     };
+                    // A single mistake is what the refusal says already.
+                    if diagnostic.detail == problem.to_string() {
+                        if !diagnostic.pointer.is_empty() {
+                            text.push_str(&format!("  at: {}\n", lines(at)));
+                        }
+                        continue;
+                    }
                     text.push_str(&format!("  {}: {}\n", lines(at), lines(&diagnostic.detail)));
                 }
                 text.push_str(&format!("  hint: {}\n", lines(problem.hint())));
@@ -99,5 +106,45 @@ impl From<std::io::Error> for Failure {
 impl From<hostler_base::fs::Error> for Failure {
     fn from(error: hostler_base::fs::Error) -> Failure {
         Failure::Other(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hostler_api::Problem;
+    use hostler_model::{Code, Diagnostic};
+
+    use super::*;
+
+    fn told(errors: Vec<Diagnostic>) -> String {
+        let refused = hostler_model::Error::invalid(errors);
+        let problem = Problem {
+            kind: "about:blank".to_owned(),
+            title: String::new(),
+            status: 422,
+            detail: refused.detail,
+            code: Code::Invalid,
+            hint: "mend it".to_owned(),
+            request_id: String::new(),
+            errors: refused.errors,
+        };
+        Failure::Client(Error::Problem(Box::new(problem))).render(false)
+    }
+
+    #[test]
+    fn a_single_mistake_is_told_once_with_its_place() {
+        let one = told(vec![Diagnostic::new("/spec/command", "the command is empty")]);
+        assert_eq!(
+            one,
+            "error: the command is empty\n  at: /spec/command\n  hint: mend it\n  code: invalid (`hostler explain invalid`)\n"
+        );
+        let whole = told(vec![Diagnostic::new("", "it is empty")]);
+        assert_eq!(
+            whole,
+            "error: it is empty\n  hint: mend it\n  code: invalid (`hostler explain invalid`)\n"
+        );
+        let several =
+            told(vec![Diagnostic::new("/a", "a is wrong"), Diagnostic::new("/b", "b is wrong")]);
+        assert!(several.contains("  /a: a is wrong\n  /b: b is wrong\n"), "{several}");
     }
 }

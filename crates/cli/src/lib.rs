@@ -41,7 +41,7 @@ pub use ui::Ui;
 
 /// What of backups is the same with a server and without.
 pub mod backup {
-    pub use crate::command::backup::{Destination, default_name, key_of, key_of_new};
+    pub use crate::command::backup::{Destination, Made, default_name, key_of, key_of_new};
 }
 
 use std::ffi::OsString;

@@ -89,6 +89,12 @@ impl Target {
                 (Some(token), _, _) => Some(sourced(token.clone(), "HOSTLER_TOKEN")),
                 (None, Some(path), _) => {
                     let token = SecretString::new(read(path)?.trim());
+                    if token.expose().is_empty() {
+                        return Err(Failure::usage(
+                            format!("{} is empty: a token was expected in it", path.display()),
+                            "name another with --token-file or HOSTLER_TOKEN_FILE; `hostler token create` makes one",
+                        ));
+                    }
                     Some(sourced(token, "--token-file or HOSTLER_TOKEN_FILE"))
                 }
                 (None, None, Some(token)) => Some(sourced(token, from_context())),

@@ -57,6 +57,17 @@ impl Error {
         }
     }
 
+    /// The same with another hint, where the server refused with this code.
+    #[must_use]
+    pub fn with_hint(mut self, code: Code, hint: impl Into<String>) -> Error {
+        if let Error::Problem(problem) = &mut self
+            && problem.code == code
+        {
+            problem.hint = hint.into();
+        }
+        self
+    }
+
     pub fn is(&self, code: Code) -> bool {
         self.code() == Some(code)
     }

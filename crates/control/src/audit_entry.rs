@@ -110,6 +110,7 @@ stateless! {
     SecretRead = "secret.read", "the secret is read, and is as it was";
     SecretRewrap = "secret.rewrap", "every value is as it was; what opens it is another key";
     SecretUnopened = "secret.unopened", "the secret could not be read, and is as it was";
+    StackSignal = "stack.signal", "the stack is as it was; what its resource gathers of signals is sealed";
     TokenExposed = "token.exposed", "the token is as it was; somebody may have seen it";
     WorkloadExec = "workload.exec", "the workload is as it was; what the command does is between it and the node";
 }

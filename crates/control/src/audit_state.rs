@@ -2,6 +2,7 @@
 //! must not be guessed (no password, no token, not even their hashes).
 
 use hostler_model::schedule::Schedule;
+use hostler_model::stack::{Stack, StackResource};
 use hostler_model::workflow::{Execution, WorkflowVersion};
 use hostler_model::{
     Approval, Blob, CustomRole, Error, Group, Image, Invitation, JoinToken, Lock, LockHold, Name,
@@ -364,5 +365,33 @@ pub(crate) fn execution(execution: &Execution) -> Value {
         "state": execution.state.label(),
         "outcome": execution.state.outcome(),
         "isCancelRequested": execution.is_cancel_requested,
+    })
+}
+
+/// What it is made of is known by its definition.
+pub(crate) fn stack(stack: &Stack) -> Value {
+    json!({
+        "id": stack.id,
+        "name": stack.name,
+        "standing": stack.standing.heat(),
+        "traversal": stack.traversal,
+        "wanted": stack.wanted,
+        "settled": stack.settled,
+        "options": stack.options,
+        "mandate": stack.mandate.principal,
+        "isFailing": stack.failure.is_some(),
+        "isDeleted": stack.is_deleted(),
+    })
+}
+
+pub(crate) fn stack_resource(resource: &StackResource) -> Value {
+    json!({
+        "id": resource.id,
+        "name": resource.name,
+        "type": resource.kind,
+        "standing": resource.standing.heat(),
+        "reason": resource.standing.reason,
+        "physical": resource.physical,
+        "hooks": resource.hooks,
     })
 }

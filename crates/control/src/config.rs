@@ -61,6 +61,22 @@ pub struct ControlConfig {
     pub backup_stores: Vec<ObjectStoreConfig>,
     /// `host:port` where agents reach this installation.
     pub agent_addresses: Vec<String>,
+    pub stacks: StackConfig,
+}
+
+/// How resources of stacks are signalled from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackConfig {
+    /// Where programs reach this installation: what addresses of signals begin with. Empty where nobody said so.
+    pub address: String,
+    /// How long an address of a signal is good that is not one for as long as its resource is there.
+    pub signal_ttl: Duration,
+}
+
+impl Default for StackConfig {
+    fn default() -> StackConfig {
+        StackConfig { address: String::new(), signal_ttl: Duration::from_hours(365 * 24) }
+    }
 }
 
 /// How the audit record is kept beyond its rows.
@@ -193,6 +209,7 @@ impl Default for ControlConfig {
             vaults: Vec::new(),
             backup_stores: Vec::new(),
             agent_addresses: Vec::new(),
+            stacks: StackConfig::default(),
         }
     }
 }

@@ -14,7 +14,7 @@ use hostler_model::{
 };
 use hostler_store::{Claim, Store, Tx};
 use hostler_trust::{Authority, Keyring};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::audit_entry::AuditAction;
 use crate::authorities::{Authorities, AuthoritySet};
@@ -67,6 +67,9 @@ pub struct Inner {
     pub(crate) approval_tally: crate::service::ApprovalTally,
     pub(crate) schedule_tally: crate::schedule::ScheduleTally,
     pub(crate) watcher_tally: crate::watch::WatcherTally,
+    pub(crate) stack_tally: crate::reconcile::StackTally,
+    /// What stacks can be made of.
+    pub(crate) stack_catalog: crate::stack::plugin::Catalog,
     pub(crate) identity_tally: crate::identity::IdentityTally,
     pub(crate) queue_tally: crate::queue_tally::QueueTally,
     pub(crate) chain_verdict: crate::reconcile::ChainVerdict,
@@ -81,6 +84,8 @@ pub struct Inner {
     /// Somebody wants a backup before it is due.
     is_backup_wished: AtomicBool,
     pub(crate) time_started: Timestamp,
+    /// Whether the database was restored from a backup since this server started.
+    is_restored: watch::Sender<bool>,
     waiters: Mutex<HashMap<WorkloadId, Arc<Notify>>>,
     peers: OnceLock<Arc<dyn PeerLinks>>,
     driver: OnceLock<Driver>,
@@ -166,6 +171,8 @@ impl Control {
             approval_tally: crate::service::ApprovalTally::default(),
             schedule_tally: crate::schedule::ScheduleTally::default(),
             watcher_tally: crate::watch::WatcherTally::default(),
+            stack_tally: crate::reconcile::StackTally::default(),
+            stack_catalog: crate::stack::plugin::Catalog::new(),
             identity_tally: crate::identity::IdentityTally::default(),
             queue_tally: crate::queue_tally::QueueTally::default(),
             chain_verdict: crate::reconcile::ChainVerdict::default(),
@@ -177,6 +184,7 @@ impl Control {
             hook_tally: crate::reconcile::HookTally::default(),
             is_backup_wished: AtomicBool::new(false),
             time_started,
+            is_restored: watch::Sender::new(false),
             waiters: Mutex::default(),
             peers: OnceLock::new(),
             driver: OnceLock::new(),
@@ -243,6 +251,22 @@ impl Control {
     /// What every reconciler of this process is doing.
     pub fn reconcilers(&self) -> Vec<hostler_base::reconcile::Status> {
         self.driver.get().map(Driver::statuses).unwrap_or_default()
+    }
+
+    /// Resolves once it is known that the database was restored from a backup under this server: what it holds in
+    /// memory is of another one, and it has to stop.
+    pub async fn until_restored(&self) {
+        let mut told = self.is_restored.subscribe();
+        let found = told.wait_for(|is_restored| *is_restored).await.is_ok();
+        debug_assert!(found, "the sender lives as long as the application");
+    }
+
+    pub fn is_restored(&self) -> bool {
+        *self.is_restored.borrow()
+    }
+
+    pub(crate) fn note_restored(&self) {
+        self.is_restored.send_replace(true);
     }
 
     pub(crate) fn wish_backup(&self) {

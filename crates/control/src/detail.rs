@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hostler_engine::place::Holding;
 use hostler_model::filter::Filter;
 use hostler_model::{
-    ArrayRange, Bytes, Cores, CpuSet, Desired, EventKind, EventName, GpuHold, Labels, ModeKind,
+    ArrayRange, Bytes, Cores, CpuSet, Desired, EventKind, EventPattern, GpuHold, Labels, ModeKind,
     Name, Network, NodeId, NodeState, ObjectKind, Placement, Principal, PrincipalKind, Project,
     ProjectId, ProjectUsage, Readiness, Reservation, Role, RoleName, Run, Service, Span,
     TaskStateKind, Timestamp, Token, TraceContext, Workload, WorkloadId, WorkloadSpec,
@@ -290,7 +290,7 @@ pub struct WorkloadNodeExplanation {
 #[derive(Clone, Debug, Default)]
 pub struct EventQuery {
     pub project: Option<ProjectId>,
-    pub kind: Option<EventName>,
+    pub kind: Option<EventPattern>,
     pub object: Option<ObjectKind>,
     pub id: Option<String>,
     /// Of the object.
@@ -311,18 +311,18 @@ pub struct EventQuery {
 /// What an [`EventQuery`] says of kinds and ids, as the store asks for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventTerms {
-    kind: Option<EventKind>,
+    kinds: Vec<EventKind>,
     /// Those of one's own are about an object with their name.
     id: Option<String>,
 }
 
 impl EventQuery {
     pub(crate) fn terms(&self) -> EventTerms {
-        let custom = self.kind.as_ref().and_then(EventName::custom);
-        EventTerms {
-            kind: self.kind.as_ref().map(EventName::kind),
-            id: custom.map(ToString::to_string),
-        }
+        let id = match &self.kind {
+            Some(EventPattern::Custom(name)) => Some(name.to_string()),
+            _ => None,
+        };
+        EventTerms { kinds: self.kind.as_ref().map(EventPattern::kinds).unwrap_or_default(), id }
     }
 
     pub(crate) fn wanted<'a>(
@@ -334,7 +334,7 @@ impl EventQuery {
             visible,
             include_global: visible.is_none(),
             project: self.project,
-            kinds: terms.kind.as_slice(),
+            kinds: &terms.kinds,
             object_kinds: self.object.as_slice(),
             object_id: self.id.as_deref(),
             object_ids: terms.id.as_slice(),

@@ -46,12 +46,17 @@ mod queue_tally;
 mod reconcile;
 mod schedule;
 mod service;
+mod stack;
 mod state;
 mod vault;
 mod watch;
 
 #[doc(hidden)]
 pub mod fuzz;
+#[doc(hidden)]
+pub use stack::SignalPass;
+pub use stack::bench as stack_bench;
+pub use stack::plugin::stack_types_page;
 
 pub use action::{ActionFailure, ActionStanding, Order, Standings, standings};
 pub use audit_entry::Stateless;
@@ -60,7 +65,7 @@ pub use authorities::AuthoritySet;
 pub use bootstrap::{Boot, BootError, passphrase_salt};
 pub use config::{
     ApprovalConfig, ApprovalWebhook, AuditConfig, BackupConfig, BlobLimits, ControlConfig,
-    StateLimits,
+    StackConfig, StateLimits,
 };
 pub use control::{Control, Parts};
 pub use cx::{Consent, Cx, Idempotency, RequestMeta};
@@ -94,8 +99,9 @@ pub use reconcile::{
     AuditSinkFeed, AuditSinkReport, AuditWatch, AuditWatchReport, BackupKeeper, BackupReport,
     ExecutionReport, HookCounts, HookDeliver, HookDeliverReport, HookDispatch, HookDispatchReport,
     IdentityKeyKeeper, LeaseReport, LivenessReport, LockWatch, LockWatchReport, LogShareReport,
-    OperationAdvance, OperationReport, PlacementReport, ServicePlaceReport, StateCompact,
-    StateCompactReport, StateExpiry, StateExpiryReport, StateTail, StateTailReport, Wakers,
+    OperationAdvance, OperationReport, PlacementReport, ServerRenew, ServerRenewReport,
+    ServicePlaceReport, StackAdvance, StackCounts, StackReport, StateCompact, StateCompactReport,
+    StateExpiry, StateExpiryReport, StateTail, StateTailReport, Wakers,
 };
 pub use schedule::{
     LATENESS_BOUNDS, ScheduleCallReport, ScheduleCalls, ScheduleCounts, ScheduleReport,
@@ -110,7 +116,9 @@ pub use service::{
     NewCustomEvent, NewExec, NewExecution, NewGroup, NewImage, NewInvitation, NewModule,
     NewNodeBackup, NewRole, NewWorkflow, NextFire, OidcBegun, ProjectChange, Pushed, Rekeyed,
     Rewrapped, RoleChange, RoleDetail, RoleHolder, ScheduleDetail, SecondFactorDetail,
-    SecretCounts, SecretDetail, SecretValue, SessionsEnded, StatePlace, StatePrecondition,
+    SecretCounts, SecretDetail, SecretValue, SessionsEnded, StackAsk, StackChecked, StackCommand,
+    StackDefinitionDetail, StackDetail, StackEdit, StackEventQuery, StackForm, StackOutput,
+    StackQuery, StackRefusal, StackResourceDetail, StackType, StatePlace, StatePrecondition,
     StepOutput, Timeline, TimelineQuery, WatcherDetail, WatcherNode, WorkflowDetail,
 };
 pub use state::{

@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, HashMap};
 use hostler_engine::observe::{self, Outcome};
 use hostler_model::{
     Actor, ActorKind, Desired, Error, EventKind, Generation, NewEvent, NodeId, ObjectKind,
-    ObjectRef, Phase, Placement, PlacementId, PlacementStatus, PrincipalId, ProjectId, Report, Run,
-    RunId, RunPayload, StatusReport, TaskStateKind, Timestamp, Workload, WorkloadId,
+    ObjectRef, Phase, Placement, PlacementId, PlacementStatus, PrincipalId, ProjectId, Report,
+    ReportState, Run, RunId, RunPayload, StatusReport, TaskStateKind, Timestamp, Workload,
+    WorkloadId,
 };
 use hostler_store::{Account, RUNS_KEPT, RunContext, ServicePlacement, Tx, Used};
 
@@ -133,12 +134,13 @@ impl Control {
             tags: workload.spec.tags.clone(),
             ..RunPayload::default()
         };
-        let payload = match &report.state {
-            hostler_model::ReportState::Exited { exit, .. } => payload.ended(exit),
-            _ => payload,
-        };
         news.events.extend(change.events.into_iter().map(|(kind, message)| {
-            self.event(kind, project, &object, actor.clone(), message).with_payload(payload.clone())
+            let payload = payload.clone();
+            let payload = match &report.state {
+                ReportState::Exited { exit, .. } if tells_of_an_end(kind) => payload.ended(exit),
+                _ => payload,
+            };
+            self.event(kind, project, &object, actor.clone(), message).with_payload(payload)
         }));
         news.runs.insert(run.id, change.run.clone());
         if let Some(mut changed) = change.workload {
@@ -261,6 +263,20 @@ impl Control {
         news.standing.insert(placement.id, (report.generation, report.status.clone()));
         news.tell(self, seat, actor, events);
     }
+}
+
+/// Whether it tells of how a run ended; one report can tell that it began, too.
+const fn tells_of_an_end(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::TaskCompleted
+            | EventKind::TaskFailed
+            | EventKind::TaskKilled
+            | EventKind::TaskLost
+            | EventKind::TaskOom
+            | EventKind::TaskRetried
+            | EventKind::TaskStopped
+    )
 }
 
 /// What is known of services that a batch of reports speaks of.

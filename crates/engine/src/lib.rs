@@ -16,6 +16,7 @@ pub mod place;
 pub mod resync;
 pub mod schedule;
 pub mod spread;
+pub mod stack;
 pub mod state;
 pub mod supervise;
 pub mod throttle;

@@ -46,9 +46,10 @@ impl Artifacts {
             .collect()
     }
 
-    /// Keeps what matches the patterns below a directory; says what was kept. A pattern that matches nothing is an error.
+    /// Keeps what matches the patterns below a directory; says what matches nothing. A name that matches nothing is an
+    /// error: somebody waits for that file.
     pub fn keep(&self, workdir: &Path, patterns: &[String]) -> Result<Vec<String>, String> {
-        let mut kept = Vec::new();
+        let mut missed = Vec::new();
         let mut table = table_in(&self.folder);
         fs::create_dir_all(&self.folder).map_err(|error| error.to_string())?;
         for pattern in patterns {
@@ -61,10 +62,12 @@ impl Artifacts {
             })
             .map_err(|error| format!("{}: {error}", workdir.display()))?;
             if found.is_empty() {
-                return Err(format!(
-                    "nothing in {} matches the artifact `{pattern}`",
-                    workdir.display()
-                ));
+                let words =
+                    format!("nothing in {} matches the artifact `{pattern}`", workdir.display());
+                if !pattern.contains(['*', '?']) {
+                    return Err(words);
+                }
+                missed.push(words);
             }
             for name in found {
                 let bytes =
@@ -77,13 +80,12 @@ impl Artifacts {
                         .and_then(|_| fs::rename(&fresh, &place))
                         .map_err(|error| format!("{name}: {error}"))?;
                 }
-                table.insert(name.clone(), digest);
-                kept.push(name);
+                table.insert(name, digest);
             }
         }
         let text = serde_json::to_vec(&table).expect("names can be written");
         fs::write(self.folder.join("names.json"), text).map_err(|error| error.to_string())?;
-        Ok(kept)
+        Ok(missed)
     }
 
     /// Puts an artifact into a directory.
@@ -189,13 +191,16 @@ mod tests {
         fs::create_dir_all(&two).unwrap();
         fs::write(one.join("out/app.bin"), b"bits").unwrap();
         let artifacts = Artifacts::new(base.path().join("execution"), Vec::new());
-        assert_eq!(artifacts.keep(&one, &["out/*".into()]).unwrap(), ["out/app.bin"]);
+        assert!(artifacts.keep(&one, &["out/*".into()]).unwrap().is_empty());
+        assert_eq!(artifacts.names(), ["out/app.bin"]);
         artifacts.place("app.bin", &two).unwrap();
         assert_eq!(fs::read(two.join("app.bin")).unwrap(), b"bits");
         artifacts.place("out/app.bin", &two).unwrap();
         assert!(two.join("out/app.bin").exists());
         assert!(artifacts.place("nope", &two).unwrap_err().contains("out/app.bin"));
-        assert!(artifacts.keep(&one, &["*.none".into()]).is_err());
+        assert!(artifacts.keep(&one, &["none.bin".into()]).is_err());
+        let missed = artifacts.keep(&one, &["*.none".into(), "out/*".into()]).unwrap();
+        assert!(missed.len() == 1 && missed[0].contains("`*.none`"), "{missed:?}");
     }
 
     #[test]

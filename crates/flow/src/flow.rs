@@ -6,7 +6,7 @@ mod programs;
 mod recall;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,9 +23,10 @@ use tokio::sync::oneshot;
 use tokio::task::{Id, JoinSet};
 
 use crate::artifacts::Artifacts;
+use crate::caller::{Caller, Reply};
 use crate::crew::Crew;
 use crate::journal::{Journal, Line, Past};
-use crate::leftover::{EXECUTION, STEP, UNDOING};
+use crate::leftover::{self, EXECUTION, STEP, UNDOING};
 use crate::report::{Report, StepReport};
 use crate::run::{Answer, FlowError, Observer, Setup, Told};
 use crate::stage;
@@ -34,8 +35,11 @@ use crate::stage;
 const STUCK: Duration = Duration::from_secs(1);
 
 pub(crate) struct Flow {
-    /// For what is called around steps and around the whole; steps have interpreters of their own.
     performer: Rc<Performer>,
+    /// Who calls what is called around steps and around the whole; steps have interpreters of their own.
+    caller: Rc<Caller>,
+    /// What is being called.
+    calls: JoinSet<Reply>,
     bundle: Arc<Bundle>,
     given: Arc<Given>,
     workflow: Rc<Workflow>,
@@ -79,6 +83,13 @@ impl Flow {
         if let Some(journal) = &journal {
             setup.environment.insert(EXECUTION.to_owned(), journal.id());
         }
+        let bundle = Arc::new(performer.definition().bundle.clone());
+        let given = Arc::new(Given {
+            values: setup.values.clone(),
+            env: setup.environment.clone(),
+            now: setup.now,
+            ..Given::default()
+        });
         let places = programs::places(&workflow, &setup);
         let named = |step: &Step| StepReport { name: step.name.clone(), ..StepReport::default() };
         Flow {
@@ -96,13 +107,10 @@ impl Flow {
                 .map(|journal| journal.folder().join("artifacts"))
                 .or_else(|| setup.artifacts.clone())
                 .map(|folder| Rc::new(Artifacts::new(folder, setup.consumed.clone()))),
-            bundle: Arc::new(performer.definition().bundle.clone()),
-            given: Arc::new(Given {
-                values: setup.values.clone(),
-                env: setup.environment.clone(),
-                now: setup.now,
-                ..Given::default()
-            }),
+            caller: Caller::new(Arc::clone(&bundle), Arc::clone(&given)),
+            calls: JoinSet::new(),
+            bundle,
+            given,
             workflow: Rc::new(workflow),
             performer,
             setup,
@@ -127,20 +135,25 @@ impl Flow {
         &mut self,
         options: Options,
         past: Option<Past>,
-    ) -> Result<(Course, Vec<Action>), FlowError> {
+        stop: &mut (impl Future<Output = ()> + Unpin),
+    ) -> Result<(Course, Vec<Action>, bool), FlowError> {
         self.observer.told(&Told::Began { workflow: &self.workflow });
         if let Some(past) = past {
             let (over, undone) = self.recall(&past)?;
             let (workflow, now) = (self.planned(), self.now());
-            return Ok(Course::resume(workflow, options, &over, &undone, now));
+            let (course, actions) = Course::resume(workflow, options, &over, &undone, now);
+            return Ok((course, actions, false));
         }
         let bundle = Box::new(self.performer.definition().bundle.clone());
         let (workflow, values, only) =
             (self.workflow.name.clone(), self.setup.values.clone(), self.setup.only.clone());
         let (seed, now) = (self.setup.seed, self.setup.now);
         self.note(|| Line::Began { workflow, bundle, values, only, seed, now })?;
-        self.around_all(Handler::Start, &[]).await;
-        Ok(Course::begin(self.planned(), options))
+        let (is_stopped, is_wanted) = self.first(stop).await;
+        let options = Options { is_cancelled: is_stopped || !is_wanted, ..options };
+        let (workflow, now) = (self.planned(), self.now());
+        let (course, actions) = Course::resume(workflow, options, &[], &BTreeSet::new(), now);
+        Ok((course, actions, is_stopped))
     }
 
     fn record(&mut self, step: usize, result: StepResult) {
@@ -158,10 +171,9 @@ impl Flow {
         mut self,
         mut course: Course,
         mut actions: Vec<Action>,
-        stop: impl Future<Output = ()>,
+        mut stop: impl Future<Output = ()> + Unpin,
+        mut is_stopped: bool,
     ) -> Result<Report, FlowError> {
-        let mut stop = std::pin::pin!(stop);
-        let mut is_stopped = false;
         loop {
             while !actions.is_empty() {
                 let mut more = Vec::new();
@@ -171,7 +183,7 @@ impl Flow {
                 actions = more;
             }
             if let Some(outcome) = course.outcome() {
-                return self.finish(outcome).await;
+                return self.finish(outcome, &mut stop, is_stopped).await;
             }
             let wait =
                 course.next_due().map(|at| at.duration().saturating_sub(self.now().duration()));
@@ -195,6 +207,7 @@ impl Flow {
                     });
                     actions = self.over(&mut course, id, result).await?;
                 }
+                Some(_) = self.calls.join_next() => {}
                 () = rest => actions = course.tick(self.now()),
             }
         }
@@ -219,14 +232,14 @@ impl Flow {
                 reason.label().clone_into(&mut self.steps[step].message);
                 self.observer.told(&Told::Skipped { step, reason });
                 let result = StepResult::new(StepEnd::Skipped, reason.label());
-                self.around(step, Handler::Skip, &result).await;
+                self.around(step, Handler::Skip, &result);
             }
             Action::Again { step, attempt, at } => {
                 let wait = at.duration().saturating_sub(self.now().duration());
                 let message = self.steps[step].message.clone();
                 self.observer.told(&Told::Again { step, attempt, wait, message: &message });
                 let result = StepResult::new(StepEnd::Failed, message);
-                self.around(step, Handler::Retry, &result).await;
+                self.around(step, Handler::Retry, &result);
             }
             Action::Undo { step } => return self.undo(course, step),
             Action::Finish { .. } => {}
@@ -267,10 +280,6 @@ impl Flow {
             self.note(|| Line::Started { step: name, attempt })?;
             self.begun(step, Instant::now());
         }
-        if self.workflow.handlers.contains(&Handler::StepStart) {
-            let name = json!(self.steps[step].name);
-            self.around_all(Handler::StepStart, &[name]).await;
-        }
         let since = Instant::now();
         if let Some(errand) = errand {
             match self.crew.send(errand) {
@@ -284,13 +293,14 @@ impl Flow {
         match refused {
             Some(result) => {
                 if result.end == StepEnd::Skipped {
-                    self.around(step, Handler::Skip, &result).await;
+                    self.around(step, Handler::Skip, &result);
                 }
                 self.ended(course, step, attempt, since, result).await
             }
             None => {
                 let (stop, stopped) = oneshot::channel();
-                let handle = self.tasks.spawn_local(self.attempt(step, attempt, stopped));
+                let before = self.before(step, attempt);
+                let handle = self.tasks.spawn_local(self.attempt(step, attempt, stopped, before));
                 self.jobs.insert(handle.id(), Job::Try { step, attempt, since });
                 self.stops.insert(step, stop);
                 Ok(Vec::new())
@@ -337,7 +347,13 @@ impl Flow {
         since: Instant,
         result: StepResult,
     ) -> Result<Vec<Action>, FlowError> {
-        let result = match self.stopping.remove(&step) {
+        let stopping = self.stopping.remove(&step);
+        if let Some(journal) = self.journal.as_ref().filter(|_| stopping.is_some()) {
+            leftover::kill(&journal.id(), &self.steps[step].name);
+        }
+        let result = match stopping {
+            // It was faster, and only its handler was not.
+            Some(_) if matches!(result.end, StepEnd::Succeeded | StepEnd::Skipped) => result,
             Some(StepEnd::TimedOut) => {
                 let time = self.workflow.steps[step].timeout.unwrap_or_default();
                 StepResult::new(StepEnd::TimedOut, format!("it took longer than {time}"))
@@ -378,17 +394,23 @@ impl Flow {
             self.observer.told(&Told::Ended { step, result: &result, time });
         }
         if result.end == StepEnd::TimedOut {
-            self.around(step, Handler::Timeout, &result).await;
-            self.around(step, Handler::Failure, &result).await;
+            self.around(step, Handler::Timeout, &result);
+            self.around(step, Handler::Failure, &result);
         }
         if self.workflow.handlers.contains(&Handler::StepComplete) && !is_again {
-            let arguments = [json!(self.steps[step].name), json!(result.end == StepEnd::Succeeded)];
-            self.around_all(Handler::StepComplete, &arguments).await;
+            let is_success = json!(result.end == StepEnd::Succeeded);
+            let arguments = vec![json!(self.steps[step].name), is_success];
+            self.around_all(Handler::StepComplete, arguments);
         }
         Ok(actions)
     }
 
-    async fn finish(mut self, outcome: ExecutionOutcome) -> Result<Report, FlowError> {
+    async fn finish(
+        mut self,
+        outcome: ExecutionOutcome,
+        stop: &mut (impl Future<Output = ()> + Unpin),
+        is_stopped: bool,
+    ) -> Result<Report, FlowError> {
         let mut outputs = match self.performer.definition().outputs.clone() {
             Json::Object(entries) => entries,
             _ => Map::new(),
@@ -406,8 +428,13 @@ impl Flow {
         let handler = if is_success { Handler::Success } else { Handler::Failure };
         if !self.workflow.handlers.is_empty() {
             let results = report.by_name();
-            self.around_all(handler, std::slice::from_ref(&results)).await;
-            self.around_all(Handler::Complete, &[json!(is_success), results]).await;
+            self.around_all(handler, vec![results.clone()]);
+            self.around_all(Handler::Complete, vec![json!(is_success), results]);
+        }
+        if is_stopped {
+            around::all(&mut self.calls).await;
+        } else {
+            self.settle(stop).await;
         }
         self.note(|| Line::Finished { outcome })?;
         if let Some(journal) = self.journal.as_ref().filter(|_| !is_success) {

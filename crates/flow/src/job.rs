@@ -4,16 +4,18 @@
 //! stopped and told of as everywhere. What the engine decides about the whole (the order, further tries, what is
 //! skipped) is not repeated; the server does that.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hostler_lua::body::{Input, Performer, Sharing};
 use hostler_lua::modules::Stream;
 use hostler_lua::modules::services::Line;
 use hostler_lua::{Bundle, Given};
+use hostler_model::Span;
 use hostler_model::workflow::{
     Handler, JobEnd, JobKind, JobOrder, JobReport, OnFailure, Retry, Step, StepEnd, StepResult,
     Workflow,
@@ -22,14 +24,38 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
 use crate::artifacts::Artifacts;
+use crate::caller::{Call, Caller, NOT_WANTED, Reply, What};
 use crate::leftover::EXECUTION;
 use crate::run::{Observer, Setup, Told, carry};
 use crate::stage;
 
-/// Does what the working directory says, writes what came of it there, and says whether it went well.
+/// How long what is called may take to end when it is not wanted any more.
+const LET_GO: Duration = Duration::from_secs(2);
+
+/// Takes the values of secrets out of a text.
+pub type Scrub = Box<dyn Fn(&str) -> String>;
+
+/// Does what the working directory says, writes what came of it there, and says whether it went well. What people
+/// are told of it has no value of a secret in it: `scrub` makes what takes them out.
+/// Where it cannot even begin, the report says why, if it can be written.
 pub async fn perform_job(
     workdir: &Path,
     environment: BTreeMap<String, String>,
+    scrub: impl FnOnce(&BTreeMap<String, String>) -> Scrub,
+    stop: impl Future<Output = ()>,
+) -> Result<bool, String> {
+    let done = performed(workdir, environment, scrub, stop).await;
+    if let Err(message) = &done {
+        let result = StepResult::new(StepEnd::Failed, format!("it could not begin: {message}"));
+        let _it_is_said_besides = write(workdir, result, Vec::new(), Json::Null);
+    }
+    done
+}
+
+async fn performed(
+    workdir: &Path,
+    environment: BTreeMap<String, String>,
+    scrub: impl FnOnce(&BTreeMap<String, String>) -> Scrub,
     stop: impl Future<Output = ()>,
 ) -> Result<bool, String> {
     let order: JobOrder = read(workdir, JobOrder::ORDER)?;
@@ -40,21 +66,57 @@ pub async fn perform_job(
         now: order.now,
         ..Given::default()
     };
+    let caller = Caller::new(Arc::new(bundle.clone()), Arc::new(given.clone()));
     let performer = Performer::new(bundle, &given).map_err(|mistakes| mistakes.to_string())?;
     let setup = setup(workdir, &order, environment)?;
-    let job = Job { performer: Rc::new(performer), order, setup, watch: Rc::default() };
-    let result = job.perform(stop).await;
+    let scrub = scrub(&setup.secrets);
+    let job = Job {
+        performer: Rc::new(performer),
+        caller,
+        order,
+        setup,
+        watch: Rc::default(),
+        is_stopped: Cell::new(false),
+    };
+    let mut result = job.perform(stop).await;
+    result.message = scrub(&result.message);
+    scrub_texts(&mut result.exported, &scrub);
     if let Sharing::Agent(line) = &job.setup.services {
         line.let_go().await;
     }
     let is_well = matches!(result.end, StepEnd::Succeeded | StepEnd::Skipped);
     let kept = Artifacts::new(workdir.join(JobOrder::ARTIFACTS), Vec::new());
     let outputs = job.performer.definition().outputs.clone();
-    let report = JobReport { result, artifacts: kept.names(), outputs };
+    write(workdir, result, kept.names(), outputs)?;
+    Ok(is_well)
+}
+
+fn write(
+    workdir: &Path,
+    result: StepResult,
+    artifacts: Vec<String>,
+    outputs: Json,
+) -> Result<(), String> {
+    let report = JobReport { result, artifacts, outputs };
     let text = serde_json::to_vec(&report).map_err(|error| error.to_string())?;
     let place = workdir.join(JobOrder::REPORT);
-    std::fs::write(&place, text).map_err(|error| format!("{}: {error}", place.display()))?;
-    Ok(is_well)
+    std::fs::write(&place, text).map_err(|error| format!("{}: {error}", place.display()))
+}
+
+/// Of a document: every text and every key in it.
+fn scrub_texts(value: &mut Json, scrub: &Scrub) {
+    match value {
+        Json::String(text) => *text = scrub(text),
+        Json::Array(items) => items.iter_mut().for_each(|item| scrub_texts(item, scrub)),
+        Json::Object(entries) => {
+            let before = std::mem::take(entries);
+            for (key, mut value) in before {
+                scrub_texts(&mut value, scrub);
+                entries.insert(scrub(&key), value);
+            }
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
 }
 
 fn read<T: DeserializeOwned>(workdir: &Path, name: &str) -> Result<T, String> {
@@ -115,9 +177,11 @@ fn setup(
 
 struct Job {
     performer: Rc<Performer>,
+    caller: Rc<Caller>,
     order: JobOrder,
     setup: Setup,
     watch: Rc<Watch>,
+    is_stopped: Cell<bool>,
 }
 
 /// Prints what is said, and remembers how it ended.
@@ -164,15 +228,21 @@ impl Job {
         }
         let work = async {
             match self.order.kind {
-                JobKind::Before | JobKind::Try => self.call(&workflow, Handler::Start, &[]).await,
+                JobKind::Before | JobKind::Try => self.first(&workflow).await,
                 JobKind::After => self.last(&workflow).await,
                 JobKind::Undo => self.undo(&workflow).await,
             }
         };
+        let mut work = std::pin::pin!(work);
         tokio::select! {
-            result = work => result,
-            () = stop => StepResult::new(StepEnd::Cancelled, "it was stopped"),
+            result = &mut work => return result,
+            () = stop => {}
         }
+        // What runs is ended with its programs before this process is.
+        self.is_stopped.set(true);
+        self.caller.hang_up();
+        let _whatever_it_says = tokio::time::timeout(LET_GO, work).await;
+        StepResult::new(StepEnd::Cancelled, "it was stopped")
     }
 
     async fn attempt(&self, mut workflow: Workflow, stop: impl Future<Output = ()>) -> StepResult {
@@ -180,7 +250,15 @@ impl Job {
             let (workflow, step) = (&workflow.name, &self.order.step);
             return StepResult::new(StepEnd::Failed, format!("`{workflow}` has no task `{step}`"));
         };
-        self.retried(&workflow, &workflow.steps[position]).await;
+        let mut stop = std::pin::pin!(stop);
+        let retried = self.retried(&workflow, &workflow.steps[position]);
+        tokio::select! {
+            () = retried => {}
+            () = &mut stop => {
+                self.caller.hang_up();
+                return StepResult::new(StepEnd::Cancelled, "it was stopped");
+            }
+        }
         let step = Step {
             depends_on: Vec::new(),
             after_failure_of: Vec::new(),
@@ -224,18 +302,38 @@ impl Job {
         handler: Handler,
         result: &StepResult,
     ) {
-        let observer: Rc<dyn Observer> = Rc::clone(&self.watch) as Rc<dyn Observer>;
-        let called = match stage::acting(workflow, Some((0, step)), &self.setup, &observer) {
-            Ok(on) => {
-                let input = self.input();
-                let (name, step) = (&workflow.name, &step.name);
-                self.performer.step_handler(name, step, handler, result, input, on).await
-            }
-            Err(message) => Err(message),
+        let what = What::Step {
+            step: step.name.clone(),
+            handler,
+            result: result.clone(),
+            input: self.input(),
         };
-        if let Err(message) = called {
+        if let Err((_, message)) = self.called(workflow, Some(step), what, None).await {
             let text = format!("`{}`, {handler}: {message}", step.name);
             self.watch.told(&Told::Warned { text: &text });
+        }
+    }
+
+    /// Has something called; how it ended where it did not go well, in words.
+    async fn called(
+        &self,
+        workflow: &Workflow,
+        step: Option<&Step>,
+        what: What,
+        limit: Option<Duration>,
+    ) -> Result<Reply, (StepEnd, String)> {
+        if self.is_stopped.get() {
+            return Err((StepEnd::Cancelled, "it was stopped".to_owned()));
+        }
+        let limit = limit.unwrap_or_else(|| workflow.handler_time(step).duration());
+        let ground = stage::ground(workflow, step, &self.setup)
+            .map_err(|message| (StepEnd::Failed, message))?;
+        let observer: Rc<dyn Observer> = Rc::clone(&self.watch) as Rc<dyn Observer>;
+        let call = Call { workflow: workflow.name.clone(), what, ground, limit };
+        let answer = self.caller.call(call, step.map(|_| 0), &observer).await;
+        match answer.complaint(limit) {
+            None => Ok(answer),
+            Some(message) => Err((answer.undone(limit).end, message)),
         }
     }
 
@@ -247,16 +345,22 @@ impl Job {
         let Some(step) = workflow.step(&self.order.step) else {
             return StepResult::new(StepEnd::Failed, "the step is not there");
         };
-        let observer: Rc<dyn Observer> = Rc::clone(&self.watch) as Rc<dyn Observer>;
-        match stage::acting(workflow, Some((0, step)), &self.setup, &observer) {
-            Ok(on) => {
-                let output = self.setup.outputs.get(&step.name).cloned().unwrap_or(Json::Null);
-                self.performer
-                    .compensate(&workflow.name, &step.name, &output, self.input(), on)
-                    .await
-            }
-            Err(message) => StepResult::new(StepEnd::Failed, message),
+        let what = What::Undo {
+            step: step.name.clone(),
+            output: self.setup.outputs.get(&step.name).cloned().unwrap_or(Json::Null),
+            input: self.input(),
+        };
+        let limit = workflow.undo_time(step).duration();
+        match self.called(workflow, Some(step), what, Some(limit)).await {
+            Ok(answer) => answer.undone(Duration::ZERO),
+            Err((end, message)) => StepResult::new(end, message),
         }
+    }
+
+    /// What is called first has no more time than the whole.
+    async fn first(&self, workflow: &Workflow) -> StepResult {
+        let limit = workflow.config.timeout.map(Span::duration);
+        self.call(workflow, Handler::Start, Vec::new(), limit).await
     }
 
     /// What is called last: what was skipped is told so, then the workflow learns how it ended.
@@ -291,26 +395,32 @@ impl Job {
         let is_success = *outcome == hostler_model::workflow::ExecutionOutcome::Succeeded;
         let handler = if is_success { Handler::Success } else { Handler::Failure };
         let results = Json::Object(results);
-        let first = self.call(workflow, handler, std::slice::from_ref(&results)).await;
-        let second = self.call(workflow, Handler::Complete, &[json!(is_success), results]).await;
+        let first = self.call(workflow, handler, vec![results.clone()], None).await;
+        let arguments = vec![json!(is_success), results];
+        let second = self.call(workflow, Handler::Complete, arguments, None).await;
         if first.end == StepEnd::Succeeded { second } else { first }
     }
 
-    async fn call(&self, workflow: &Workflow, handler: Handler, arguments: &[Json]) -> StepResult {
-        let observer: Rc<dyn Observer> = Rc::clone(&self.watch) as Rc<dyn Observer>;
+    async fn call(
+        &self,
+        workflow: &Workflow,
+        handler: Handler,
+        arguments: Vec<Json>,
+        limit: Option<Duration>,
+    ) -> StepResult {
         if !workflow.handlers.contains(&handler) {
             return StepResult::new(StepEnd::Succeeded, "");
         }
-        let called = match stage::acting(workflow, None, &self.setup, &observer) {
-            Ok(on) => self.performer.workflow_handler(&workflow.name, handler, arguments, on).await,
-            Err(message) => Err(message),
-        };
-        match called {
+        let what = What::Around { handler, arguments };
+        match self.called(workflow, None, what, limit).await {
+            Ok(reply) if handler == Handler::Start && reply.is_no() => {
+                StepResult::new(StepEnd::Aborted, NOT_WANTED)
+            }
             Ok(_) => StepResult::new(StepEnd::Succeeded, ""),
-            Err(message) => {
+            Err((end, message)) => {
                 let text = format!("`{}`, {handler}: {message}", workflow.name);
                 self.watch.told(&Told::Warned { text: &text });
-                StepResult::new(StepEnd::Failed, text)
+                StepResult::new(end, text)
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Programs that outlived the process which carried their execution out.
+//! Programs that outlived the process which carried their execution out, or the try of a step that was ended.
 //!
 //! Who is killed cannot end what it started. But every program of a step has two words in its environment, which
 //! execution it belongs to and which step, and hands them on to whatever it starts. Whoever goes on with the execution
@@ -25,6 +25,8 @@ pub(crate) const UNDOING: &str = "HOSTLER_UNDOING";
 
 /// How long they may take to end by themselves.
 const GRACE: Duration = Duration::from_secs(2);
+/// How long they are waited for that were killed, where nothing depends on it.
+const SOON: Duration = Duration::from_millis(100);
 /// How long they may take to be gone when they were killed.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -91,6 +93,20 @@ pub(crate) fn end(execution: &str, work: &BTreeSet<Work>) -> Result<Pids, Pids> 
         }
     }
     Ok(ended)
+}
+
+/// Kills what still runs of a step whose try was ended: what left its group, and so was not killed with it.
+pub(crate) fn kill(execution: &str, step: &str) {
+    const ROUNDS: usize = 3;
+    for _ in 0..ROUNDS {
+        let mut left = found(execution);
+        left.retain(|one| one.work == Work::Step(step.to_owned()));
+        if left.is_empty() {
+            return;
+        }
+        send(&left, Signal::KILL);
+        wait(&left, SOON);
+    }
 }
 
 fn by_work(found: &[Leftover]) -> Pids {

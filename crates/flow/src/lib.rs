@@ -9,6 +9,7 @@
 //! `leftover` (what outlived the process of an execution), `artifacts`, `job` (one step of an execution that a server carries out).
 
 mod artifacts;
+mod caller;
 mod crew;
 mod flow;
 mod job;
@@ -21,7 +22,7 @@ mod stage;
 #[doc(hidden)]
 pub mod fuzz;
 
-pub use job::perform_job;
+pub use job::{Scrub, perform_job};
 pub use journal::{Journal, JournalError, Past};
 pub use report::{Report, StepReport};
 pub use run::{Answer, FlowError, Observer, Setup, Told, run};

@@ -37,6 +37,8 @@ pub struct Setup {
     pub repeat_uncertain: bool,
     /// Of an execution that goes on: what failed, and what was skipped, is done again.
     pub repeat_failed: bool,
+    /// Of an execution that goes on: this step is done again, and everything that waits for it.
+    pub from: Option<String>,
     /// What the file was defined with.
     pub values: Json,
     pub now: i64,
@@ -169,6 +171,7 @@ pub(crate) async fn carry(
     stop: impl Future<Output = ()>,
 ) -> Result<Report, FlowError> {
     let only = selection(&found, &setup.only)?;
+    selection(&found, setup.from.as_slice())?;
     let options = Options {
         only,
         at_once: Some(setup.at_once.max(1)),
@@ -180,8 +183,9 @@ pub(crate) async fn carry(
         None => (None, None),
     };
     let mut flow = Flow::new(performer, found, setup, journal, observer);
-    let (course, actions) = flow.begin(options, past).await?;
-    flow.go(course, actions, stop).await
+    let mut stop = std::pin::pin!(stop);
+    let (course, actions, is_stopped) = flow.begin(options, past, &mut stop).await?;
+    flow.go(course, actions, stop, is_stopped).await
 }
 
 /// What cannot be done here is said before anything is.
@@ -189,7 +193,17 @@ fn refuse(workflow: &Workflow, setup: &Setup) -> Result<(), FlowError> {
     if let Some(why) = workflow.unsupported() {
         return Err(FlowError::Refused(why));
     }
-    for step in &workflow.steps {
+    let chosen = workflow.needed_by(setup.only.iter().map(String::as_str));
+    let is_chosen = |name: &str| chosen.is_empty() || chosen.contains(name);
+    for step in workflow.steps.iter().filter(|step| is_chosen(&step.name)) {
+        if let Some(user) = &step.user
+            && own_name().as_ref() != Some(user)
+        {
+            return Err(FlowError::Refused(format!(
+                "`{}` ({}) is to run as the user `{user}`, and what runs here runs as whoever starts it; start it as `{user}`, or have it run on a node, whose agent can take that user on",
+                step.name, step.place
+            )));
+        }
         let Some(delegation) = step.delegate.as_ref().or(workflow.delegate.as_ref()) else {
             continue;
         };
@@ -201,6 +215,15 @@ fn refuse(workflow: &Workflow, setup: &Setup) -> Result<(), FlowError> {
         }
     }
     Ok(())
+}
+
+/// What this process runs as, by the accounts of the machine.
+fn own_name() -> Option<String> {
+    let own = rustix::process::geteuid().as_raw().to_string();
+    let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
+    let mut accounts = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let found = accounts.find(|fields| fields.get(2) == Some(&own.as_str()))?;
+    found.first().map(|name| (*name).to_owned())
 }
 
 fn selection(workflow: &Workflow, names: &[String]) -> Result<Option<BTreeSet<usize>>, FlowError> {

@@ -1,28 +1,13 @@
 //! What a step is given: its directory, its environment, and whom it talks to.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
-use hostler_lua::body::services;
-use hostler_lua::modules::{Acting, Sink, Stream};
 use hostler_model::workflow::{Step, Workflow};
 
+use crate::caller::Ground;
 use crate::leftover::{EXECUTION, STEP};
-use crate::run::{Observer, Setup, Told};
-
-/// Words of a step, told to whoever watches.
-struct Voice {
-    step: Option<usize>,
-    observer: Rc<dyn Observer>,
-}
-
-impl Sink for Voice {
-    fn say(&self, stream: Stream, text: &str) {
-        self.observer.told(&Told::Said { step: self.step, stream, text });
-    }
-}
+use crate::run::Setup;
 
 /// What a step sees as its environment.
 pub(crate) fn environment(
@@ -70,20 +55,17 @@ pub(crate) fn made_workdir(
 }
 
 /// Everything that a try of a step, or a handler of the workflow, is done with.
-pub(crate) fn acting(
+pub(crate) fn ground(
     workflow: &Workflow,
-    step: Option<(usize, &Step)>,
+    step: Option<&Step>,
     setup: &Setup,
-    observer: &Rc<dyn Observer>,
-) -> Result<Rc<Acting>, String> {
-    let workdir = made_workdir(workflow, step.map(|(_, step)| step), setup)?;
-    Ok(Rc::new(Acting {
-        workdir,
-        environment: environment(workflow, step.map(|(_, step)| step), setup),
+) -> Result<Ground, String> {
+    Ok(Ground {
+        workdir: made_workdir(workflow, step, setup)?,
+        environment: environment(workflow, step, setup),
         secrets: setup.secrets.clone(),
-        sink: Rc::new(Voice { step: step.map(|(i, _)| i), observer: Rc::clone(observer) }),
         check: setup.check,
-        exported: RefCell::default(),
-        services: services(&setup.services, workflow.stack.as_deref()),
-    }))
+        services: setup.services.clone(),
+        stack: workflow.stack.clone(),
+    })
 }

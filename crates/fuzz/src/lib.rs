@@ -21,6 +21,7 @@ mod messages;
 mod output;
 mod requests;
 mod secrets;
+mod stacks;
 mod state;
 mod words;
 mod workflows;
@@ -35,6 +36,7 @@ pub use messages::{agent_message, blob_message, facts, machine, peer_message, se
 pub use output::{container_line, events, health_answer, line, log_cursor, scrub, segment, sse};
 pub use requests::{body, credential, cursor, local_question, local_route, query, spec};
 pub use secrets::{certificate, code, token};
+pub use stacks::{stack_function, stack_template};
 pub use state::{state_changes, state_line};
 pub use words::{
     address, amount, command_line, constraint, cron, filter, format, name, target, traceparent,
@@ -109,6 +111,8 @@ pub const TARGETS: &[Target] = targets![
     server_message,
     spec,
     sse,
+    stack_function,
+    stack_template,
     state_changes,
     state_line,
     step_ask,

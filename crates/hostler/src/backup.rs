@@ -9,12 +9,12 @@ use hostler_base::{Clock, chain};
 use hostler_cli::args::{
     BackupCreateArgs, BackupListArgs, BackupRestoreArgs, BackupStoreArgs, BackupVerifyArgs, Globals,
 };
-use hostler_cli::backup::{Destination, default_name, key_of, key_of_new};
+use hostler_cli::backup::{Destination, Made, default_name, key_of, key_of_new};
 use hostler_cli::exit::Code;
 use hostler_cli::output::{self, Description, Format};
 use hostler_cli::{BackupInvocation, Environment, Failure, Outcome, Streams, Ui};
 use hostler_control::backup::{self, BackupError, Kept, NewBackup, Shelf};
-use hostler_model::{Bytes, KeyId, Timestamp};
+use hostler_model::{KeyId, Timestamp};
 use hostler_server::config::ServerConfig;
 use hostler_store::{OpenOptions, Store};
 use hostler_trust::{Keyring, LockKey, MasterKey, keyring};
@@ -50,7 +50,9 @@ async fn perform(ui: &Ui, invocation: BackupInvocation) -> Outcome {
 
 fn failure(error: BackupError) -> Failure {
     let code = match &error {
-        BackupError::Occupied(_) | BackupError::Foreign(_) => Code::Conflict,
+        BackupError::Occupied(_) | BackupError::Alive(_) | BackupError::Foreign(_) => {
+            Code::Conflict
+        }
         BackupError::File(_) | BackupError::Key(_) | BackupError::OwnKey => Code::Usage,
         _ => Code::Failure,
     };
@@ -58,7 +60,7 @@ fn failure(error: BackupError) -> Failure {
 }
 
 fn config(args: BackupStoreArgs) -> Result<ServerConfig, Failure> {
-    crate::server::load(ServerConfig::default(), args.into_options()).map_err(Failure::Other)
+    crate::server::load_present(args.into_options()).map_err(Failure::Other)
 }
 
 async fn open_store(config: &ServerConfig, must_exist: bool) -> Result<Store, Failure> {
@@ -106,9 +108,11 @@ async fn create(ui: &Ui, args: BackupCreateArgs) -> Outcome {
             return Err(failure);
         }
     };
-    if let Some(place) = to.finish()? {
-        ui.say(&format!("{}, {}", place.display(), Bytes::new(made.size)));
-        tell_of_keys(ui, &made.head);
+    if let Some(file) = to.finish()? {
+        let (is_sealed, has_master_key) = (made.head.lock.is_some(), made.head.has_keys);
+        if (Made { file, size: made.size, is_sealed, has_master_key }).tell(ui)? {
+            tell_of_keys(ui, &made.head);
+        }
     }
     Ok(DONE)
 }
@@ -288,8 +292,15 @@ async fn restore(ui: &Ui, args: BackupRestoreArgs) -> Outcome {
     let (head, key) = head_and_key(ui, &args.file, &args.key)?;
     let config = config(args.store)?;
     let place = KeyPlace::look(&config, &head)?;
+    let url = config.database_url();
+    if Store::file_is_open(&url).await.map_err(|error| failure(error.into()))? {
+        return Err(Failure::told(
+            Code::Conflict,
+            format!("{} is in use", url.trim_start_matches("sqlite:")),
+            "stop the server that works on it, and whatever else has it open, and restore then",
+        ));
+    }
     if args.force {
-        let url = config.database_url();
         let what = if url.starts_with("sqlite:") { url.as_str() } else { "the database" };
         ui.confirm(&format!("Lose everything in {what}?"))?;
     }

@@ -36,7 +36,7 @@ fn look(args: DoctorArgs) -> Option<Vec<Finding>> {
     if !is_named && !Path::new("/etc/hostler/hostler.toml").exists() {
         return None;
     }
-    let config = match crate::server::load(ServerConfig::default(), store.into_options()) {
+    let config = match crate::server::load_present(store.into_options()) {
         Ok(config) => config,
         Err(error) => {
             let why = "a server does not start with it";

@@ -1,6 +1,6 @@
 //! `hostler server`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -20,8 +20,12 @@ pub fn run(invocation: ServerInvocation) -> ExitCode {
     let load = |options| load(ServerConfig::default(), options);
     super::ended(match invocation {
         ServerInvocation::Run(args) => load(args.options).and_then(serve),
-        ServerInvocation::Migrate(args) => load(args.options).and_then(|config| migrate(&config)),
-        ServerInvocation::Rekey(args) => load(args.options).and_then(|config| rekey(&config)),
+        ServerInvocation::Migrate(args) => {
+            load_present(args.options).and_then(|config| migrate(&config))
+        }
+        ServerInvocation::Rekey(args) => {
+            load_present(args.options).and_then(|config| rekey(&config))
+        }
         ServerInvocation::Install(args) => return install::server(args),
         ServerInvocation::Uninstall(_) => return install::server_away(),
     })
@@ -49,6 +53,17 @@ pub fn load(base: ServerConfig, options: ServerOptions) -> anyhow::Result<Server
     Ok(ServerConfig::load(base, file.as_deref(), std::env::vars(), overrides)?)
 }
 
+/// The same for whoever works on what a server keeps: `hostler up --data-dir DIR` has it in `DIR/server`.
+pub fn load_present(options: ServerOptions) -> anyhow::Result<ServerConfig> {
+    let mut config = load(ServerConfig::default(), options)?;
+    let of_up = config.data_dir.join("server");
+    let is_there = |dir: &Path| dir.join(ServerConfig::DATABASE_FILE).is_file();
+    if !is_there(&config.data_dir) && is_there(&of_up) {
+        config.data_dir = of_up;
+    }
+    Ok(config)
+}
+
 fn serve(config: ServerConfig) -> anyhow::Result<()> {
     let runtime =
         super::runtime(std::thread::available_parallelism().map_or(2, usize::from).min(8))?;
@@ -74,8 +89,7 @@ fn serve(config: ServerConfig) -> anyhow::Result<()> {
         shutdown.requested().await;
         notifier.stopping();
         shutdown.run(STOP_GRACE).await;
-        running.close().await;
-        Ok(())
+        Ok(running.close().await?)
     })
 }
 
@@ -112,4 +126,27 @@ fn rekey(config: &ServerConfig) -> anyhow::Result<()> {
 pub fn tell(text: &str) {
     let _nobody_listens =
         std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(dir: &Path) -> PathBuf {
+        let options = ServerOptions { data_dir: Some(dir.to_owned()), ..ServerOptions::default() };
+        load_present(options).unwrap().data_dir
+    }
+
+    #[test]
+    fn what_hostler_up_keeps_is_found_by_the_directory_it_was_given() {
+        let dir = tempfile::tempdir().unwrap();
+        let server = dir.path().join("server");
+        assert_eq!(found(dir.path()), dir.path(), "nothing is there yet");
+        std::fs::create_dir(&server).unwrap();
+        std::fs::write(server.join("hostler.db"), "").unwrap();
+        assert_eq!(found(dir.path()), server);
+        assert_eq!(found(&server), server);
+        std::fs::write(dir.path().join("hostler.db"), "").unwrap();
+        assert_eq!(found(dir.path()), dir.path(), "a server of its own");
+    }
 }

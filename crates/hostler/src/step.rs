@@ -4,6 +4,7 @@
 //! of the task.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use hostler_agent::STEP;
@@ -28,8 +29,14 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Where it was started: by its path, or as it is where another user may not go along that path.
+fn workdir() -> std::io::Result<PathBuf> {
+    let place = std::env::current_dir()?;
+    Ok(if place.join(".").metadata().is_ok() { place } else { PathBuf::from(".") })
+}
+
 fn perform() -> Result<bool, String> {
-    let workdir = std::env::current_dir().map_err(|error| error.to_string())?;
+    let workdir = workdir().map_err(|error| error.to_string())?;
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
@@ -42,7 +49,9 @@ fn perform() -> Result<bool, String> {
         let stop = async {
             asked.recv().await;
         };
-        hostler_flow::perform_job(&workdir, environment, stop).await
+        let scrub =
+            |secrets: &_| -> hostler_flow::Scrub { Box::new(hostler_agent::scrubber(secrets)) };
+        hostler_flow::perform_job(&workdir, environment, scrub, stop).await
     };
     LocalSet::new().block_on(&runtime, work)
 }

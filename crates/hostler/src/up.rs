@@ -74,8 +74,9 @@ async fn both(
         hostler_server::start(config, super::VERSION, clock.clone(), &server_stop).await?;
     let outcome = with_agent(&running, data_dir, told, clock, &signals, &server_stop).await;
     server_stop.run(STOP_GRACE).await;
-    running.close().await;
-    outcome
+    let closed = running.close().await;
+    outcome?;
+    Ok(closed?)
 }
 
 async fn with_agent(

@@ -15,11 +15,13 @@ pub struct Mistake {
     pub detail: String,
     /// The text of the line.
     pub line: String,
+    /// What in the line it is about, where that is known.
+    pub(crate) word: Option<String>,
 }
 
 impl Mistake {
     pub fn at(place: Place, detail: impl Into<String>) -> Mistake {
-        Mistake { place, column: 0, detail: detail.into(), line: String::new() }
+        Mistake { place, column: 0, detail: detail.into(), line: String::new(), word: None }
     }
 
     /// Adds the line, and where in it, from the text of the file.
@@ -29,9 +31,9 @@ impl Mistake {
             return self;
         };
         let quoted = self.detail.split('\'').skip(1).step_by(2);
-        let word = quoted.last().filter(|word| !word.is_empty());
-        let column = word
-            .and_then(|word| line.rfind(word))
+        let quoted = quoted.last().filter(|word| !word.is_empty());
+        let column = (self.word.as_deref().and_then(|word| line.find(word)))
+            .or_else(|| quoted.and_then(|word| line.rfind(word)))
             .unwrap_or_else(|| line.len() - line.trim_start().len());
         self.column = u32::try_from(line[..column].chars().count() + 1).unwrap_or(0);
         self.line = line.chars().take(200).collect();
@@ -80,6 +82,14 @@ impl fmt::Display for Mistakes {
 
 impl std::error::Error for Mistakes {}
 
+/// So many characters of a text at most.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
 /// The mistake that an error of the interpreter tells of.
 pub(crate) fn from_error(error: &mlua::Error, main: &str) -> Mistake {
     let message = match error {
@@ -97,10 +107,22 @@ pub(crate) fn from_error(error: &mlua::Error, main: &str) -> Mistake {
         }
         other => other.to_string(),
     };
-    let message = message.split("\nstack traceback").next().unwrap_or_default().trim();
-    match placed(message) {
-        Some((place, detail)) => Mistake::at(place, detail),
-        None => Mistake::at(Place { file: main.to_owned(), line: 0 }, message),
+    let (message, trace) = message.split_once("\nstack traceback").unwrap_or((&message, ""));
+    let message = message.trim();
+    if let Some((place, detail)) = placed(message) {
+        return Mistake::at(place, detail);
+    }
+    let place = trace.lines().find_map(|line| placed(line.trim()).map(|(place, _)| place));
+    let place = place.unwrap_or(Place { file: main.to_owned(), line: 0 });
+    Mistake::at(place, without_ours(message))
+}
+
+/// Without the place in a file of ours, `[builder]:12: `, which nobody can look at.
+fn without_ours(message: &str) -> &str {
+    let rest = message.strip_prefix('[').and_then(|rest| rest.split_once("]:"));
+    match rest.and_then(|(_, rest)| rest.split_once(": ")) {
+        Some((line, rest)) if line.bytes().all(|b| b.is_ascii_digit()) => rest,
+        _ => message,
     }
 }
 
@@ -143,6 +165,16 @@ mod tests {
             let found = found.as_ref().map(|(p, d)| (p.file.as_str(), p.line, *d));
             assert_eq!(found, expected, "{message}");
         }
+    }
+
+    #[test]
+    fn places_in_files_of_ours_are_not_told() {
+        let trace = "[builder]:293: it is nil\nstack traceback:\n[builder]:293\nw.sloth:7\n";
+        let mistake = from_error(&mlua::Error::RuntimeError(trace.to_owned()), "w.sloth");
+        assert_eq!((mistake.place.line, mistake.detail.as_str()), (7, "it is nil"));
+        assert_eq!(without_ours("[1]: 2: 3"), "[1]: 2: 3");
+        assert_eq!(cut("äöü", 2), "äö…");
+        assert_eq!(cut("äö", 2), "äö");
     }
 
     #[test]

@@ -8,10 +8,13 @@
 //! The dialect is Luau (of the Lua 5.1 family), and what files written for Sloth Runner expect beyond it is given
 //! by our own modules ([`modules`]). Nothing outside this crate knows the interpreter.
 //!
-//! Reading order: `vm` (limits), `ours` (what is compiled beforehand), `stage` (what may be done when), `value` (to JSON and back), `source` (files and kept
+//! Reading order: `vm` (limits), `budget` (limits of what is outside of it), `ours` (what is compiled beforehand), `stage` (what may be done when), `missing` (what is
+//! not there), `value` (to JSON and back), `source` (files and kept
 //! modules), `define`, `modules`, `body`.
 
+mod budget;
 mod limits;
+mod missing;
 mod ours;
 mod shelf;
 mod source;

@@ -53,12 +53,14 @@ pub fn compiled() -> std::result::Result<Vec<(String, Vec<u8>)>, String> {
     ALL.iter().map(one).collect()
 }
 
-/// What is given again when a step runs must not be looked up when its file is loaded.
+/// What is given again when a step runs must not be looked up when its file is loaded. What is ours instead of the
+/// language's must not be called as the language's.
 pub(crate) fn compiler() -> Compiler {
     Compiler::new()
         .set_optimization_level(1)
         .set_debug_level(1)
         .set_mutable_globals(["secrets", "values", "Values"])
+        .set_disabled_builtins(["tonumber"])
 }
 
 #[cfg(test)]

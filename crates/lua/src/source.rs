@@ -204,7 +204,7 @@ impl Library {
 }
 
 /// The folder of the module that a file belongs to; empty for what belongs to none.
-fn folder_of(file: &str) -> &str {
+pub(crate) fn folder_of(file: &str) -> &str {
     file.rfind(FOLDER).map_or("", |at| &file[..at + FOLDER.len()])
 }
 

@@ -13,6 +13,8 @@ use std::time::Instant;
 use hostler_model::workflow::Place;
 use mlua::{Lua, MultiValue, Result, Table, Value};
 
+use crate::budget::Budget;
+use crate::missing::Missing;
 use crate::vm::Deadline;
 
 /// How often a script calls what acts before it is known for one.
@@ -36,6 +38,7 @@ pub(crate) struct Scene {
     /// What functions answer while a test runs, by their names.
     pub mocks: RefCell<BTreeMap<String, Table>>,
     unknown: RefCell<Option<Value>>,
+    pub missing: Missing,
 }
 
 impl Scene {
@@ -47,6 +50,7 @@ impl Scene {
             count: Cell::new(0),
             patience: RefCell::default(),
             unknown: RefCell::default(),
+            missing: Missing::default(),
         });
         lua.set_app_data(Rc::clone(&scene));
         *scene.unknown.borrow_mut() = Some(Value::Table(make_unknown(lua)?));
@@ -120,8 +124,9 @@ fn make_unknown(lua: &Lua) -> Result<Table> {
     Ok(value)
 }
 
-fn concat(_: &Lua, (a, b): (Value, Value)) -> Result<String> {
-    Ok(format!("{}{}", a.to_string()?, b.to_string()?))
+fn concat(lua: &Lua, (a, b): (Value, Value)) -> Result<String> {
+    let budget = Budget::of(lua);
+    Ok(format!("{}{}", budget.words(&a)?, budget.words(&b)?))
 }
 
 pub(crate) fn is_unknown(lua: &Lua, value: &Value) -> bool {

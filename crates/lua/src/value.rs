@@ -2,10 +2,13 @@
 //!
 //! What crosses between steps, nodes and the database is JSON. A table with the keys 1 to n is a list, an empty table
 //! an object (Lua cannot tell), any other an object whose keys are texts. Functions, threads and what only lives in the
-//! interpreter are left out. Bytes that are no UTF-8 are replaced as terminals do.
+//! interpreter are left out, and so is a table within itself, or more than 64 deep. Bytes that are no UTF-8 are replaced
+//! as terminals do.
 
 use mlua::{Lua, Result, Table, Value};
 use serde_json::{Map, Number, Value as Json};
+
+use crate::budget::{Budget, NODE, TABLE};
 
 /// How deep tables may lie in each other.
 const DEEPEST: usize = 64;
@@ -23,22 +26,113 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// A value as JSON; what has no form there is null.
-pub(crate) fn to_json(value: &Value) -> Json {
-    at_depth(value, 0).unwrap_or(Json::Null)
+/// A value as a text, as `tostring` says it, whatever its bytes.
+pub(crate) fn words(value: &Value) -> Result<String> {
+    match value {
+        Value::String(string) => Ok(text(string)),
+        Value::Table(table) => match table.metatable().map(|meta| meta.raw_get("__tostring")) {
+            Some(Ok(Value::Function(shows))) => match shows.call::<Value>(table)? {
+                Value::String(string) => Ok(text(&string)),
+                _ => Err(mlua::Error::runtime("'__tostring' must return a string")),
+            },
+            _ => value.to_string(),
+        },
+        other => other.to_string(),
+    }
 }
 
-fn at_depth(value: &Value, depth: usize) -> Option<Json> {
-    Some(match value {
-        Value::Nil => Json::Null,
-        Value::Boolean(b) => Json::Bool(*b),
-        Value::Integer(i) => Json::Number((*i).into()),
-        Value::Number(n) => number(*n),
-        Value::String(s) => Json::String(text(s)),
-        Value::LightUserData(p) if p.0.is_null() => Json::Null,
-        Value::Table(table) if depth < DEEPEST => table_to_json(table, depth + 1),
-        _ => return None,
-    })
+/// A value as JSON; what has no form there is null.
+pub(crate) fn to_json(value: &Value) -> Result<Json> {
+    json(value, &Budget::default())
+}
+
+/// The same, charged to a budget.
+pub(crate) fn json(value: &Value, budget: &Budget) -> Result<Json> {
+    let mut walk = Walk { budget, above: Vec::new() };
+    Ok(walk.value(value)?.unwrap_or(Json::Null))
+}
+
+/// The way into a value: the tables that it lies in.
+struct Walk<'a> {
+    budget: &'a Budget,
+    above: Vec<*const std::ffi::c_void>,
+}
+
+enum Key {
+    Index(usize),
+    Name(String),
+}
+
+impl Walk<'_> {
+    fn value(&mut self, value: &Value) -> Result<Option<Json>> {
+        self.budget.take(NODE)?;
+        Ok(Some(match value {
+            Value::Nil => Json::Null,
+            Value::Boolean(b) => Json::Bool(*b),
+            Value::Integer(i) => Json::Number((*i).into()),
+            Value::Number(n) => number(*n),
+            Value::String(s) => Json::String(self.budget.text(s)?),
+            Value::LightUserData(p) if p.0.is_null() => Json::Null,
+            Value::Table(table) => {
+                let itself = table.to_pointer();
+                if self.above.len() >= DEEPEST || self.above.contains(&itself) {
+                    return Ok(None);
+                }
+                self.above.push(itself);
+                let json = self.table(table);
+                self.above.pop();
+                json?
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn table(&mut self, table: &Table) -> Result<Json> {
+        // What is written with an indent is as much longer as it is deep.
+        self.budget.take(TABLE + 2 * self.above.len())?;
+        let length = table.raw_len();
+        let mut count = 0;
+        let mut is_list = length > 0;
+        let mut entries = Vec::new();
+        table.for_each(|key: Value, value: Value| {
+            count += 1;
+            self.budget.take(2 * self.above.len())?;
+            let key = match &key {
+                Value::Integer(i) => match usize::try_from(*i) {
+                    Ok(index) if (1..=length).contains(&index) => Key::Index(index),
+                    _ => Key::Name(i.to_string()),
+                },
+                Value::String(s) => Key::Name(self.budget.text(s)?),
+                Value::Number(n) => Key::Name(n.to_string()),
+                Value::Boolean(b) => Key::Name(b.to_string()),
+                _ => return Ok(()),
+            };
+            is_list &= matches!(key, Key::Index(_));
+            entries.push((key, self.value(&value)?));
+            Ok(())
+        })?;
+        if is_list && count == length {
+            let mut items = vec![Json::Null; length];
+            for (key, json) in entries {
+                if let (Key::Index(index), Some(json)) = (key, json) {
+                    items[index - 1] = json;
+                }
+            }
+            return Ok(Json::Array(items));
+        }
+        let mut object = Map::new();
+        for (key, json) in entries {
+            let name = match key {
+                Key::Index(index) => index.to_string(),
+                Key::Name(name) => name,
+            };
+            if let Some(json) = json {
+                object.insert(name, json);
+            }
+        }
+        object.sort_keys();
+        Ok(Json::Object(object))
+    }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "whole numbers below 2^53 are exact")]
@@ -48,35 +142,6 @@ fn number(n: f64) -> Json {
     } else {
         Number::from_f64(n).map_or(Json::Null, Json::Number)
     }
-}
-
-fn table_to_json(table: &Table, depth: usize) -> Json {
-    let length = table.raw_len();
-    let mut entries = 0;
-    let mut object = Map::new();
-    let _nothing_fails_here = table.for_each(|key: Value, value: Value| {
-        entries += 1;
-        let name = match &key {
-            Value::String(s) => text(s),
-            Value::Integer(i) => i.to_string(),
-            Value::Number(n) => n.to_string(),
-            Value::Boolean(b) => b.to_string(),
-            _ => return Ok(()),
-        };
-        if let Some(json) = at_depth(&value, depth) {
-            object.insert(name, json);
-        }
-        Ok(())
-    });
-    if length > 0 && length == entries {
-        let items = (1..=length).map(|i| {
-            let value = table.raw_get::<Value>(i).unwrap_or(Value::Nil);
-            at_depth(&value, depth).unwrap_or(Json::Null)
-        });
-        return Json::Array(items.collect());
-    }
-    object.sort_keys();
-    Json::Object(object)
 }
 
 /// JSON as a value; null is nil.
@@ -119,18 +184,28 @@ mod tests {
             ("'\\255x'", "\"\u{fffd}x\""),
             ("1/0", "null"),
             ("3", "3"),
+            ("{[2] = 'b', [1] = 'a'}", r#"["a","b"]"#),
+            ("{print, 1}", "[null,1]"),
+            (
+                "(function() local t = {a = 1} t.t = t t.l = {t, 2} return t end)()",
+                r#"{"a":1,"l":[null,2]}"#,
+            ),
         ] {
             let value: Value = lua.load(source).eval().unwrap();
-            assert_eq!(to_json(&value).to_string(), expected, "{source}");
+            assert_eq!(to_json(&value).unwrap().to_string(), expected, "{source}");
         }
-        let endless: Value = lua.load("local t = {} t.t = t return t").eval().unwrap();
-        assert!(to_json(&endless).to_string().len() < 1000);
+        let deep = "local t = {} for i = 1, 60 do t = {t} end return t";
+        let deep: Value = lua.load(deep).eval().unwrap();
+        assert_eq!(to_json(&deep).unwrap().to_string().len(), 122);
+        let wide = "local t = {} for i = 1, 40 do t = {a = t, b = {t}} end return t";
+        let wide: Value = lua.load(wide).eval().unwrap();
+        assert!(to_json(&wide).is_err());
     }
 
     #[test]
     fn json_comes_back_as_it_was() {
         let lua = Lua::new();
         let json = serde_json::json!({"a": [1, 2.5, "x", {"b": false}], "n": 7});
-        assert_eq!(to_json(&from_json(&lua, &json).unwrap()), json);
+        assert_eq!(to_json(&from_json(&lua, &json).unwrap()).unwrap(), json);
     }
 }

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use mlua::{Lua, LuaOptions, Result, StdLib, Table, Value, VmState};
 
+use crate::budget::{Bounds, Budget};
 use crate::limits::Limits;
 use crate::ours;
 
@@ -37,7 +38,7 @@ impl Deadline {
     pub fn stop_with(&self, flag: Arc<AtomicBool>) {
         *self.0.said.borrow_mut() = flag;
     }
-    fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.0.said.borrow().load(Ordering::Acquire)
             || self.0.at.get().is_some_and(|at| Instant::now() >= at)
     }
@@ -59,6 +60,7 @@ pub(crate) fn new(
     let lua = Lua::new_with(libraries, LuaOptions::new())?;
     lua.set_compiler(ours::compiler());
     let deadline = Deadline::default();
+    lua.set_app_data(Bounds { memory: limits.memory, deadline: deadline.clone() });
     tighten(&lua, &deadline)?;
     install(&lua)?;
     lua.sandbox(true)?;
@@ -99,7 +101,11 @@ fn note(lua: &Lua, table: &Table) {
     let text = ["message", "msg", "error", "err", "reason"]
         .iter()
         .find_map(|name| table.get::<Option<String>>(*name).ok().flatten())
-        .unwrap_or_else(|| crate::value::to_json(&Value::Table(table.clone())).to_string());
+        .unwrap_or_else(|| {
+            let budget = Budget::of(lua);
+            let json = crate::value::json(&Value::Table(table.clone()), &budget);
+            json.map_or_else(|error| error.to_string(), |json| json.to_string())
+        });
     let address = format!("{:?}", table.to_pointer());
     lua.set_app_data(Raised { address, text });
 }
@@ -133,5 +139,10 @@ fn tighten(lua: &Lua, deadline: &Deadline) -> Result<()> {
         globals.raw_set(name, catchers.raw_get::<mlua::Function>(name)?)?;
     }
     let coroutines: Table = globals.raw_get("coroutine")?;
-    coroutines.raw_set("resume", catchers.raw_get::<mlua::Function>("resume")?)
+    coroutines.raw_set("resume", catchers.raw_get::<mlua::Function>("resume")?)?;
+    for (library, name) in [("table", "move"), ("string", "rep")] {
+        let library: Table = globals.raw_get(library)?;
+        library.raw_set(name, catchers.raw_get::<mlua::Function>(name)?)?;
+    }
+    Ok(())
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::node_backup::BackupStore;
 use crate::workflow::ExecutionOptions;
 use crate::{
     Caller, Credential, Diagnostic, ImageSource, Name, Need, ObjectRef, Permission, PermissionSet,
@@ -101,6 +102,32 @@ pub enum OperationAction {
     },
     /// Make a version of an image from what a node has.
     ImageTake { image: Name, node: Name, source: ImageSource },
+    /// Keep what is on paths of a node's machine.
+    NodeBackup(Box<NodeBackupAction>),
+}
+
+/// A backup of paths of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub struct NodeBackupAction {
+    pub node: Name,
+    /// Absolute paths of files and directories, with everything below them.
+    pub paths: Vec<String>,
+    /// Names that are left out, with `*` and `?`; with a `/` in it, a pattern of the whole path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exclude: Vec<String>,
+    /// Also what lies on other file systems below the paths.
+    #[serde(default)]
+    pub cross_filesystems: bool,
+    /// Where it is kept: `server`, or a store that the configuration of the servers names.
+    #[serde(default)]
+    pub store: BackupStore,
+    /// A name for it; several backups can have the same.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
+    /// Keep so many backups of this node with this name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep: Option<u32>,
 }
 
 /// A call of an address outside. What is answered with a status from 200 to 299 has succeeded.
@@ -258,6 +285,7 @@ impl Action {
                 }
                 OperationAction::ImageSync { .. } => Permission::ImageSync,
                 OperationAction::ImageTake { .. } => Permission::ImageTake,
+                OperationAction::NodeBackup(_) => Permission::NodeBackup,
             },
             Action::Http(_) => Permission::EgressCall,
         }
@@ -284,7 +312,8 @@ impl Action {
                 | OperationAction::NodeCordon { .. }
                 | OperationAction::NodeUncordon { .. }
                 | OperationAction::ImageSync { .. }
-                | OperationAction::ImageTake { .. } => {}
+                | OperationAction::ImageTake { .. }
+                | OperationAction::NodeBackup(_) => {}
             },
             Action::Http(it) => it.look(&mut say),
         }
@@ -311,6 +340,7 @@ impl Action {
                 OperationAction::ImageTake { image, node, .. } => {
                     format!("take image {image} from node {node}")
                 }
+                OperationAction::NodeBackup(it) => format!("back up node {}", it.node),
             },
             Action::Http(it) => format!("{} {}", it.method, origin(&it.url)),
         };

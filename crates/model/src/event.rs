@@ -6,7 +6,7 @@
 //! Besides its sentence for people an event can have a *payload* for programs ([`EventPayload`]), whose form
 //! is fixed by its kind, and a *correlation*: what caused it. That is the request id of the audit entry it
 //! was written with, `execution/ID` for what an execution did, `task/ID` or `workload/ID` for what one of them told of,
-//! `fire/ID/TIME` for what a schedule did, `hook/ID/SEQUENCE` for what a delivery of an event hook did. Requests of people cannot have a `/` in their id, so nobody can pretend to be one of
+//! `fire/ID/TIME` for what a schedule did, `stack/ID` for what a stack did, `hook/ID/SEQUENCE` for what a delivery of an event hook did. Requests of people cannot have a `/` in their id, so nobody can pretend to be one of
 //! the others.
 
 use serde::{Deserialize, Serialize};
@@ -206,6 +206,26 @@ crate::labels! {
         SecretUnopened = "secret.unopened",
         /// Secrets were sealed anew, with the present master key.
         SecretRewrapped = "secret.rewrapped",
+        /// A stack was asked for.
+        StackCreated = "stack.created",
+        /// Something was begun with a stack: it is made, changed, taken down, undone, checked and so on.
+        StackBegun = "stack.begun",
+        /// What was begun with a stack is complete.
+        StackCompleted = "stack.completed",
+        /// What was begun with a stack failed.
+        StackFailed = "stack.failed",
+        /// A stack is gone, with everything that was not to be kept.
+        StackRemoved = "stack.removed",
+        /// A resource of a stack waits at a hook until somebody lets it go on.
+        StackPaused = "stack.paused",
+        /// Somebody let a resource of a stack go on that waited at a hook.
+        StackHookCleared = "stack.hook-cleared",
+        /// A resource of a stack was signalled.
+        StackSignalled = "stack.signalled",
+        /// Somebody said that a resource of a stack is broken, or that it is not.
+        StackMarked = "stack.marked",
+        /// Something of a stack is not as its template says.
+        StackDrifted = "stack.drifted",
         /// A namespace of a project's state was emptied.
         StateCleared = "state.cleared",
         /// A server started.
@@ -383,6 +403,7 @@ crate::labels! {
         Schedule = "schedule",
         Secret = "secret",
         Server = "server",
+        Stack = "stack",
         StateNamespace = "state-namespace",
         Task = "task",
         TaskArray = "task-array",
@@ -489,6 +510,11 @@ impl Event {
 /// What an execution did is caused by it.
 pub fn execution_correlation(id: crate::ExecutionId) -> String {
     format!("execution/{id}")
+}
+
+/// What a stack did is caused by it.
+pub fn stack_correlation(id: crate::StackId) -> String {
+    format!("stack/{id}")
 }
 
 /// What a task told of is caused by it.

@@ -260,7 +260,53 @@ pub struct ParseEventPatternError {
     hint: String,
 }
 
+impl From<EventKind> for EventPattern {
+    fn from(kind: EventKind) -> EventPattern {
+        match kind {
+            EventKind::Custom => EventPattern::Noun(kind.noun()),
+            kind => EventPattern::Kind(kind),
+        }
+    }
+}
+
+impl From<EventName> for EventPattern {
+    fn from(name: EventName) -> EventPattern {
+        match name {
+            EventName::Ours(kind) => kind.into(),
+            EventName::Custom(name) => EventPattern::Custom(name),
+        }
+    }
+}
+
 impl EventPattern {
+    /// The kinds of ours that it takes; all where there are none.
+    pub fn kinds(&self) -> Vec<EventKind> {
+        match self {
+            EventPattern::All => Vec::new(),
+            EventPattern::Noun(noun) => {
+                EventKind::ALL.iter().copied().filter(|kind| kind.noun() == *noun).collect()
+            }
+            EventPattern::Kind(kind) => vec![*kind],
+            EventPattern::Custom(_) => vec![EventKind::Custom],
+        }
+    }
+
+    /// What events of these patterns can have in their payloads: the names of its fields. `None` where that may
+    /// be anything.
+    pub fn payload_names(patterns: &[EventPattern]) -> Option<Vec<String>> {
+        let mut names = std::collections::BTreeSet::new();
+        for pattern in patterns {
+            let noun = match pattern {
+                EventPattern::All | EventPattern::Custom(_) => return None,
+                EventPattern::Noun(noun) => *noun,
+                EventPattern::Kind(kind) => kind.noun(),
+            };
+            let Some(schema) = crate::EventPayload::schema(noun) else { continue };
+            names.extend(schema.get("properties")?.as_object()?.keys().cloned());
+        }
+        (!names.is_empty()).then(|| names.into_iter().collect())
+    }
+
     pub fn takes(&self, name: &EventName) -> bool {
         match self {
             EventPattern::All => true,
@@ -295,8 +341,8 @@ impl FromStr for EventPattern {
             }
         }
         let given: String = text.chars().take(64).collect();
-        let meant =
-            nearest(&given, EventKind::ALL.iter().map(|kind| kind.label())).map(str::to_owned);
+        let kinds = EventKind::ALL.iter().filter(|kind| **kind != EventKind::Custom);
+        let meant = nearest(&given, kinds.map(|kind| kind.label())).map(str::to_owned);
         let meant = meant.or_else(|| {
             let noun = given.split('.').next().unwrap_or_default();
             nearest(noun, nouns()).map(|noun| format!("{noun}.*"))
@@ -443,6 +489,16 @@ pub fn hook_correlation(hook: HookId, sequence: u64) -> String {
     format!("hook/{hook}/{sequence}")
 }
 
+/// Reads what somebody asks of events of these patterns; of all where none is given.
+pub fn read_event_filter(
+    text: &str,
+    on: &[EventPattern],
+) -> Result<Filter, crate::filter::Mistake> {
+    let names = EventPattern::payload_names(on);
+    let inner = crate::filter::Inner { open: "payload", names: names.as_deref() };
+    Filter::read_within(text, &EVENT_FIELDS, inner)
+}
+
 impl EventHookSpec {
     /// The filter as it can be asked; `None` takes everything.
     pub fn filter(&self) -> Result<Option<Filter>, crate::filter::Mistake> {
@@ -450,6 +506,14 @@ impl EventHookSpec {
             true => Ok(None),
             false => Filter::read(&self.filter, &EVENT_FIELDS).map(Some),
         }
+    }
+
+    /// The same, where fields that no event of these patterns has are mistakes too.
+    fn filter_strictly(&self) -> Result<Option<Filter>, crate::filter::Mistake> {
+        if self.filter.is_empty() {
+            return Ok(None);
+        }
+        read_event_filter(&self.filter, &self.on).map(Some)
     }
 
     pub fn takes(&self, name: &EventName) -> bool {
@@ -475,7 +539,7 @@ impl EventHookSpec {
         if !(1..=PATTERNS_MAX).contains(&self.on.len()) {
             say("/on", format!("a hook names 1 to {PATTERNS_MAX} kinds of events"));
         }
-        if let Err(mistake) = self.filter() {
+        if let Err(mistake) = self.filter_strictly() {
             say("/filter", mistake.to_string());
         }
         if !(1..=AT_ONCE_MAX).contains(&self.at_once) {

@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::stack::{StackAction, StackStatus};
 use crate::{
     ApprovalId, ApprovalState, Digest, Exit, ExitReason, Labels, Name, NodeState, OperationState,
     Permission, RunId, Timestamp, WatchCondition,
@@ -54,6 +55,7 @@ payloads! {
     Node(NodePayload) = ["node"],
     Operation(OperationPayload) = ["operation"],
     Run(RunPayload) = ["task", "workload"],
+    Stack(StackPayload) = ["stack"],
     Watcher(WatcherPayload) = ["watcher"],
 }
 
@@ -161,6 +163,27 @@ impl RunPayload {
         self.reason = Some(exit.reason);
         self
     }
+}
+
+/// A stack, and what is done with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StackPayload {
+    /// What is done, or was done last.
+    pub action: StackAction,
+    /// How far that is.
+    pub status: StackStatus,
+    /// Why.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// Number of the change.
+    pub traversal: u64,
+    /// Its newest revision; 0 before there is one.
+    #[serde(default)]
+    pub revision: u32,
+    /// Name of the resource, where it is about one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<String>,
 }
 
 /// What a watcher saw on a node.

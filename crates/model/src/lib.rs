@@ -17,6 +17,7 @@ mod hindrance;
 mod id;
 mod name;
 mod page;
+mod pattern;
 mod quantity;
 mod time;
 mod trace;
@@ -54,6 +55,7 @@ mod secret;
 mod secret_link;
 mod server;
 mod spec;
+pub mod stack;
 mod state;
 mod timeline;
 mod usage;
@@ -69,8 +71,8 @@ pub use access::{
     WorkloadIdentity,
 };
 pub use action::{
-    Action, ActionKind, ActionOutcome, HttpAction, HttpMethod, Mandate, OperationAction,
-    TaskAction, WorkflowAction, WorkloadAction, WorkloadVerb,
+    Action, ActionKind, ActionOutcome, HttpAction, HttpMethod, Mandate, NodeBackupAction,
+    OperationAction, TaskAction, WorkflowAction, WorkloadAction, WorkloadVerb,
 };
 pub use approval::{
     Approval, ApprovalDecision, ApprovalNeed, ApprovalParty, ApprovalPolicy, ApprovalRefusal,
@@ -87,12 +89,12 @@ pub use doctor::{Finding, Fix, Severity};
 pub use error::{Code, Diagnostic, Error};
 pub use event::{
     EVENT_FIELDS, Event, EventKind, NewEvent, ObjectKind, ObjectRef, execution_correlation,
-    task_correlation, workload_correlation,
+    stack_correlation, task_correlation, workload_correlation,
 };
 pub use event_hook::{
     DeliveryState, EventHook, EventHookSpec, EventPattern, HookAction, HookDelivery, HookLine,
     HookRetry, LuaAction, OnDead, ParseEventPatternError, WebhookAction, WebhookFormat,
-    hook_correlation,
+    hook_correlation, read_event_filter,
 };
 pub use event_name::{
     CUSTOM_MESSAGE_MAX, CUSTOM_PAYLOAD_MAX, CustomName, EventName, ParseCustomNameError,
@@ -100,7 +102,7 @@ pub use event_name::{
 };
 pub use event_payload::{
     ApprovalPayload, CustomPayload, EventPayload, ExecutionPayload, HookPayload, NodePayload,
-    OperationPayload, RunPayload, WatcherPayload,
+    OperationPayload, RunPayload, StackPayload, WatcherPayload,
 };
 pub use figure::{Figure, FigureSample, FigureUnit};
 pub use generation::{Freshness, Generation};
@@ -109,8 +111,9 @@ pub use id::{
     ApprovalId, ApprovalPolicyId, ArrayId, AuditEntryId, BackupId, EventId, ExecutionId, GroupId,
     HookId, ImageId, InstallationId, InvitationId, JoinTokenId, LockHoldId, LockId, ModuleId,
     NodeBackupId, NodeId, OperationId, ParseIdError, PlacementId, PrincipalId, ProjectId, RoleId,
-    RunId, ScheduleId, SecretId, ServerId, TokenId, TypedId, WatcherId, WebSessionId, WorkflowId,
-    WorkloadId,
+    RunId, ScheduleId, SecretId, ServerId, SoftwareConfigId, SoftwareDeploymentId,
+    StackDefinitionId, StackEventId, StackId, StackPlanId, StackResourceId, StackSnapshotId,
+    TokenId, TypedId, WatcherId, WebSessionId, WorkflowId, WorkloadId,
 };
 pub use image::{
     EngineAsk, IMAGE_SCHEME, Image, ImageNews, ImagePick, ImageRef, ImageSource, JobState,
@@ -137,6 +140,7 @@ pub use operation::{
     Operation, OperationEvent, OperationOwner, OperationPlan, OperationState, Step, StepState,
 };
 pub use page::{Limit, Page};
+pub use pattern::pattern_mistake;
 pub use project::{DEFAULT_PROJECT, Project, ProjectUsage, Quota};
 pub use quantity::{Bytes, Cores};
 pub use readiness::Readiness;

@@ -48,6 +48,9 @@ pub struct Quota {
     /// Keys and values of its state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<Bytes>,
+    /// Stacks, without those that are resources of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stacks: Option<u64>,
 }
 
 /// What a project has of what is counted in rows, and what nodes say that they keep of its output.
@@ -60,4 +63,5 @@ pub struct ProjectUsage {
     pub logs: Bytes,
     /// Keys and values.
     pub state: Bytes,
+    pub stacks: u64,
 }

@@ -31,6 +31,13 @@ impl Timestamp {
     pub fn since(self, earlier: Timestamp) -> Duration {
         Duration::from_micros(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
+    /// For sentences that people read: to the millisecond, and without zeros at its end.
+    pub fn brief(self) -> String {
+        match jiff::Timestamp::from_millisecond(self.0.div_euclid(1000)) {
+            Ok(time) => time.to_string(),
+            Err(_) => self.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for Timestamp {
@@ -196,6 +203,18 @@ impl schemars::JsonSchema for Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_in_a_sentence_has_no_zeros() {
+        for (text, brief) in [
+            ("2026-11-19T15:26:08.000000Z", "2026-11-19T15:26:08Z"),
+            ("2026-11-19T15:26:08.250000Z", "2026-11-19T15:26:08.25Z"),
+            ("2026-11-19T15:26:08.000999Z", "2026-11-19T15:26:08Z"),
+            ("1969-12-31T23:59:59.999999Z", "1969-12-31T23:59:59.999Z"),
+        ] {
+            assert_eq!(text.parse::<Timestamp>().unwrap().brief(), brief);
+        }
+    }
 
     #[test]
     fn spans_are_read_as_people_write_them() {

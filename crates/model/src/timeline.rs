@@ -77,6 +77,7 @@ impl ObjectKind {
             | ObjectKind::Project
             | ObjectKind::Schedule
             | ObjectKind::Secret
+            | ObjectKind::Stack
             | ObjectKind::StateNamespace
             | ObjectKind::Task
             | ObjectKind::TaskArray

@@ -556,7 +556,7 @@ fn regex(text: &str, at: &str, say: &mut impl FnMut(&str, String)) {
         return say(at, format!("a pattern has 1 to {PATTERN_MAX} bytes"));
     }
     if let Err(error) = watch_pattern(text) {
-        say(at, error.to_string());
+        say(at, crate::pattern_mistake(&error));
     }
 }
 

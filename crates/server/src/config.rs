@@ -424,10 +424,13 @@ impl ServerConfig {
         self.egress.check()
     }
 
+    /// The name of the file in the data directory, where no other database is named.
+    pub const DATABASE_FILE: &'static str = "hostler.db";
+
     pub fn database_url(&self) -> String {
         match &self.database {
             Some(url) => url.clone(),
-            None => format!("sqlite:{}", self.data_dir.join("hostler.db").display()),
+            None => format!("sqlite:{}", self.data_dir.join(Self::DATABASE_FILE).display()),
         }
     }
 

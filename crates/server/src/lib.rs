@@ -17,4 +17,5 @@ mod web;
 
 mod run;
 
-pub use run::{Running, StartError, open_store, start};
+pub use hostler_control::stack_types_page;
+pub use run::{Restored, Running, StartError, open_store, start};

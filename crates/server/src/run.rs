@@ -60,6 +60,13 @@ pub enum StartError {
     Stopped,
 }
 
+/// Why a server ended that nobody stopped.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the database was restored from a backup while this server worked on it; start it again when the restore is complete"
+)]
+pub struct Restored;
+
 /// A server that runs.
 pub struct Running {
     pub control: Control,
@@ -198,6 +205,15 @@ pub async fn start(
         OnError::Log,
         crate::history::keep(control.clone(), metrics),
     );
+    let (restored, stop) = (control.clone(), shutdown.clone());
+    shutdown.tasks(Phase::Reconcilers).spawn_until_cancelled(
+        "database is still ours",
+        OnError::Log,
+        async move {
+            restored.until_restored().await;
+            stop.request("the database was restored from a backup");
+        },
+    );
     let setup_code = control.setup_code_issue().await.map_err(StartError::Register)?;
     let fingerprint = control.authority().fingerprint();
     tracing::info!(server_id = %control.server_id(), %api, %agents, %fingerprint, "server started");
@@ -205,12 +221,18 @@ pub async fn start(
 }
 
 impl Running {
-    /// Takes the registration back and closes the database, after everything else has stopped.
-    pub async fn close(self) {
+    /// Takes the registration back and closes the database, after everything else has stopped. A database that was
+    /// restored under the server knows nothing of it, and is not written to.
+    pub async fn close(self) -> Result<(), Restored> {
+        if self.control.is_restored() {
+            self.control.store().close().await;
+            return Err(Restored);
+        }
         if let Err(error) = self.control.unregister().await {
             tracing::warn!(error = %chain(&error), "registration could not be taken back");
         }
         self.control.store().close().await;
+        Ok(())
     }
 }
 

@@ -61,6 +61,7 @@ const KNOWN: &[Version] = &[
             "up9.sql"
         ]
     ),
+    version!(16, "0016-stacks", ["up1.sql"]),
 ];
 
 /// BIGINT has integer affinity in SQLite, so this one table is spelled once.
@@ -105,10 +106,17 @@ impl Store {
             return Err(Error::SchemaTooNew { found, known });
         }
         self.migrate_prepare().await?;
+        let from = self.schema_version().await?;
         loop {
             let before = self.read().await?.progress().await?;
             match self.tx("migrate_step", |tx| Box::pin(tx.migrate_step(last))).await {
-                Ok(true) => return Ok(()),
+                Ok(true) => {
+                    let to = self.schema_version().await?;
+                    if to != from {
+                        tracing::info!(from, to, "schema prepared");
+                    }
+                    return Ok(());
+                }
                 Ok(false) => {}
                 // Another server was always first; what it did need not be done here.
                 Err(Error::Contended { .. }) if self.read().await?.progress().await? != before => {}
@@ -261,7 +269,7 @@ impl Tx<'_> {
             params![version, u64::try_from(step).unwrap_or(u64::MAX)],
         )
         .await?;
-        tracing::info!(version, step, "schema step applied");
+        tracing::debug!(version, step, "schema step applied");
         Ok(false)
     }
 }

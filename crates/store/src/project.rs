@@ -1,4 +1,4 @@
-//! Projects. A project can only go once no workload is left in it; its role bindings and the tokens
+//! Projects. A project can only go once no workload and no stack is left in it; its role bindings and the tokens
 //! that were tied to it go with it.
 
 use hostler_model::{Generation, Limit, Name, Page, Project, ProjectId};
@@ -118,7 +118,7 @@ impl Tx<'_> {
         .await
     }
 
-    /// `Error::Conflict` while workloads, secrets or state are left in the project.
+    /// `Error::Conflict` while workloads, secrets, state or stacks are left in the project.
     pub async fn project_delete(
         &mut self,
         id: ProjectId,
@@ -141,10 +141,12 @@ impl Tx<'_> {
         let shared = self
             .query_one("SELECT 1 FROM state_sum WHERE id = $1 AND entries > 0", params![id])
             .await?;
-        if used.is_some() || sealed.is_some() || shared.is_some() {
+        let stacks = self.stack_count_in(id).await?;
+        if used.is_some() || sealed.is_some() || shared.is_some() || stacks > 0 {
             return Err(Error::in_use("project"));
         }
         self.lock_delete_all(id).await?;
+        self.stack_forget_project(id).await?;
         for sql in [
             "DELETE FROM task_array WHERE project_id = $1",
             "DELETE FROM blob_use WHERE scope = $1",

@@ -1,4 +1,4 @@
-//! What projects have of what is counted: workloads, secrets, content, state. Asked for inside a transaction that
+//! What projects have of what is counted: workloads, secrets, content, state, stacks. Asked for inside a transaction that
 //! adds to it, the answer and the addition are one: two servers cannot both give the last of it away.
 
 use std::collections::BTreeMap;
@@ -18,6 +18,15 @@ impl Conn {
 
     pub async fn secret_count(&mut self, project: ProjectId) -> Result<u64, Error> {
         self.count("SELECT COUNT(*) FROM secret WHERE project_id = $1", params![project]).await
+    }
+
+    /// Stacks that are not resources of others, those on their way out included.
+    pub async fn stack_count_in(&mut self, project: ProjectId) -> Result<u64, Error> {
+        let table = self.by_index("stack", "stack_name");
+        let sql = format!(
+            "SELECT COUNT(*) FROM {table} WHERE project_id = $1 AND time_deleted IS NULL AND parent_stack_id IS NULL"
+        );
+        self.count(sql, params![project]).await
     }
 
     /// The sizes of its blobs together, also of what they have in common.
@@ -54,6 +63,12 @@ impl Conn {
             let mut columns = row.columns("state_sum");
             let (project, amount) = (columns.parse()?, columns.number()?);
             found.entry(project).or_default().state = Bytes::new(amount);
+        }
+        let sql = "SELECT project_id, COUNT(*) FROM stack WHERE time_deleted IS NULL AND parent_stack_id IS NULL GROUP BY project_id";
+        for row in &self.query(sql, Vec::new()).await? {
+            let mut columns = row.columns("stack");
+            let (project, amount) = (columns.parse()?, columns.number()?);
+            found.entry(project).or_default().stacks = amount;
         }
         Ok(found)
     }

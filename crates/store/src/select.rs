@@ -29,6 +29,11 @@ impl Select {
         self.params.len()
     }
 
+    /// A parameter for a condition that the caller writes.
+    pub(crate) fn given(&mut self, value: impl Into<Value>) -> String {
+        format!("${}", self.param(value))
+    }
+
     /// A condition without parameters.
     pub(crate) fn and(mut self, condition: &str) -> Select {
         self.condition().push_str(condition);
@@ -72,6 +77,22 @@ impl Select {
         let b = self.param(second);
         write!(self.condition(), "{left} (${a}, ${b})").expect("writing to a string cannot fail");
         self
+    }
+
+    /// `left` (a row and an operator) and a row of as many parameters.
+    pub(crate) fn and_row(mut self, left: &str, values: Vec<Value>) -> Select {
+        let numbers: Vec<String> = values.into_iter().map(|value| self.given(value)).collect();
+        self.and(&format!("{left} ({})", numbers.join(", ")))
+    }
+
+    /// The column is one of `values`, where there are any; an empty list leaves it open.
+    pub(crate) fn and_in_any<V: Into<Value>>(
+        self,
+        column: &str,
+        values: impl IntoIterator<Item = V>,
+    ) -> Select {
+        let mut values = values.into_iter().peekable();
+        if values.peek().is_none() { self } else { self.and_in(column, values) }
     }
 
     /// The column is absent, or none of `values`.

@@ -10,8 +10,9 @@ use hostler_model::{
     ApprovalId, ApprovalPolicyId, ArrayId, BackupId, Bytes, Digest, ExecutionId, Generation,
     GroupId, HookId, ImageId, InvitationId, JoinTokenId, KeyId, LockHoldId, LockId, ModuleId, Name,
     NodeBackupId, NodeId, OperationId, PlacementId, PrincipalId, ProjectId, RoleId, RunId,
-    ScheduleId, SecretId, ServerId, Span, Timestamp, TokenId, WatcherId, WebSessionId, WorkflowId,
-    WorkloadId,
+    ScheduleId, SecretId, ServerId, SoftwareConfigId, SoftwareDeploymentId, Span,
+    StackDefinitionId, StackEventId, StackId, StackPlanId, StackResourceId, StackSnapshotId,
+    Timestamp, TokenId, WatcherId, WebSessionId, WorkflowId, WorkloadId,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -198,6 +199,14 @@ id_values!(
     ScheduleId,
     SecretId,
     ServerId,
+    SoftwareConfigId,
+    SoftwareDeploymentId,
+    StackDefinitionId,
+    StackEventId,
+    StackId,
+    StackPlanId,
+    StackResourceId,
+    StackSnapshotId,
     TokenId,
     WatcherId,
     WebSessionId,

@@ -82,6 +82,12 @@ impl World {
         self.control = self.another_server().await;
     }
 
+    /// The same, with another configuration.
+    pub async fn restart_configured(&mut self, config: ControlConfig) {
+        self.config = config;
+        self.restart_server().await;
+    }
+
     /// The operation reconciler of the present server, advanced by hand.
     pub fn operations(&self) -> Operations {
         Operations(self.control.operation_reconciler())

@@ -13,6 +13,7 @@ pub mod aws;
 pub mod join;
 pub mod jwt;
 pub mod link;
+pub mod mac;
 pub mod password;
 pub mod seal;
 pub mod totp;

@@ -33,4 +33,6 @@ test("paths are found in the results of steps, where there are any", () => {
     one,
   ]);
   expect(pathsOf({ steps: [step({ changes: [one] }), step("words")] }, "troubles")).toEqual([]);
+  const change = { what: "nginx.service", before: "dead", after: "running" };
+  expect(pathsOf({ steps: [step({ changes: [change, "words", one] })] }, "changes")).toEqual([one]);
 });

@@ -28,6 +28,10 @@ export function pathsOf(
 ): BackupTrouble[] {
   return steps.flatMap(({ result }) => {
     const found = (result as Partial<Record<string, unknown>> | null | undefined)?.[key];
-    return Array.isArray(found) ? (found as BackupTrouble[]) : [];
+    return Array.isArray(found) ? found.filter(isOfPath) : [];
   });
+}
+
+function isOfPath(one: unknown): one is BackupTrouble {
+  return typeof one === "object" && one !== null && "path" in one;
 }

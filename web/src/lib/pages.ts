@@ -3,6 +3,7 @@
 import type { Route } from "./route";
 
 export const PAGES = {
+  overview: () => import("../pages/Overview.svelte"),
   tasks: () => import("../pages/Tasks.svelte"),
   arrays: () => import("../pages/Arrays.svelte"),
   approvals: () => import("../pages/Approvals.svelte"),
@@ -18,6 +19,7 @@ export const PAGES = {
   locks: () => import("../pages/Locks.svelte"),
   nodes: () => import("../pages/Nodes.svelte"),
   "node-backups": () => import("../pages/NodeBackups.svelte"),
+  backups: () => import("../pages/Backups.svelte"),
   files: () => import("../pages/Files.svelte"),
   images: () => import("../pages/Images.svelte"),
   accounts: () => import("../pages/Accounts.svelte"),

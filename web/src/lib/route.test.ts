@@ -48,6 +48,10 @@ test.each<Route>([
   },
   { page: "nodes" },
   { page: "nodes", node: "stall-1" },
+  { page: "nodes", node: "a b", tab: "logs" },
+  { page: "overview" },
+  { page: "overview", range: "7d" },
+  { page: "backups" },
   { page: "node-backups" },
   { page: "node-backups", node: "stall-1", backup: "0192f3c4" },
   { page: "start" },
@@ -76,6 +80,9 @@ test("what is not a route is none", () => {
   expect(parseRoute("#/accounts?from=yesterday&project=")).toEqual({ page: "accounts" });
   expect(parseRoute("#/projects/p/tasks?state=nonsense")).toEqual({ page: "tasks", project: "p" });
   expect(parseRoute("#/projects/p/people?tab=x")).toEqual({ page: "people", project: "p" });
+  expect(parseRoute("#/nodes?tab=logs")).toEqual({ page: "nodes" });
+  expect(parseRoute("#/nodes/a?tab=horse")).toEqual({ page: "nodes", node: "a" });
+  expect(parseRoute("#/overview?range=9y")).toEqual({ page: "overview" });
   expect(parseRoute("#/audit?kind=horse&actor=")).toEqual({ page: "audit" });
   expect(parseRoute("#/projects/p/state?prefix=a")).toEqual({ page: "state", project: "p" });
   expect(parseRoute("#/projects/p/events/x?object=horse&filter=")).toEqual({

@@ -7,6 +7,8 @@ import { search } from "./api/http";
 import type { TaskStateKind, WorkloadPhase } from "./api/types";
 import { type AutomationRoute, formatAutomation, parseAutomation } from "./automation-route";
 import { FILE_KINDS, type FileKind } from "./files";
+import { isMachineTab, type MachineTab } from "./machine";
+import { DEFAULT_RANGE, isOverviewRange, type OverviewRange } from "./overview";
 import { TASK_STATE_KINDS } from "./words";
 import { type FlowRoute, formatFlow, parseFlow } from "./workflow-route";
 import { WORKLOAD_PHASE_KINDS } from "./workload";
@@ -49,7 +51,21 @@ export interface NodeBackupsRoute {
   backup?: string;
 }
 
+export interface NodesRoute {
+  page: "nodes";
+  node?: string;
+  /** What of its machine is looked at. */
+  tab?: MachineTab;
+}
+
+export interface OverviewRoute {
+  page: "overview";
+  /** How far back; an hour where nothing is said. */
+  range?: OverviewRange;
+}
+
 export type Route =
+  | OverviewRoute
   | WorkloadsRoute
   | TasksRoute
   | FilesRoute
@@ -58,8 +74,9 @@ export type Route =
   | { page: "approvals"; approval?: string }
   | { page: "queue" }
   | { page: "images" }
-  | { page: "nodes"; node?: string }
+  | NodesRoute
   | NodeBackupsRoute
+  | { page: "backups" }
   | FlowRoute
   | AutomationRoute
   | AccessRoute
@@ -109,7 +126,20 @@ export function parseRoute(fragment: string): Route | undefined {
       ...(node ? { node } : {}),
     };
   }
-  if (parts[0] === "nodes") return { page: "nodes", ...(parts[1] ? { node: parts[1] } : {}) };
+  if (parts[0] === "nodes") {
+    const tab = new URLSearchParams(query).get("tab");
+    return {
+      page: "nodes",
+      ...(parts[1] ? { node: parts[1] } : {}),
+      ...(parts[1] && isMachineTab(tab) ? { tab } : {}),
+    };
+  }
+  if (parts[0] === "overview") {
+    const range = new URLSearchParams(query).get("range");
+    const isOther = isOverviewRange(range) && range !== DEFAULT_RANGE;
+    return { page: "overview", ...(isOther ? { range } : {}) };
+  }
+  if (parts[0] === "backups") return { page: "backups" };
   if (parts[0] === "node-backups") {
     const node = new URLSearchParams(query).get("node");
     return {
@@ -167,8 +197,14 @@ export function formatRoute(route: Route): string {
       const asked = search({ state, tag, node });
       return `#/projects/${encodeURIComponent(route.project)}/workloads${workload}${asked}`;
     }
+    case "overview":
+      return `#/overview${search({ range: route.range })}`;
+    case "backups":
+      return "#/backups";
     case "nodes":
-      return route.node ? `#/nodes/${encodeURIComponent(route.node)}` : "#/nodes";
+      return route.node
+        ? `#/nodes/${encodeURIComponent(route.node)}${search({ tab: route.tab })}`
+        : "#/nodes";
     case "node-backups": {
       const backup = route.backup ? `/${encodeURIComponent(route.backup)}` : "";
       return `#/node-backups${backup}${search({ node: route.node })}`;

@@ -12,6 +12,7 @@ mod modules;
 mod openapi;
 mod proto;
 mod schema;
+mod stack_types;
 mod states;
 
 use std::path::Path;
@@ -49,6 +50,7 @@ pub fn documents(root: &Path) -> anyhow::Result<Vec<Document>> {
         reference("hostler.lua", modules::definitions()),
         reference("errors.md", errors::page(root)?),
         reference("events.md", events::page(root)?),
+        reference("stack-types.md", stack_types::page()),
         reference("states.md", states::page(root)?),
     ]);
     let compiled = hostler_lua::compiled().map_err(anyhow::Error::msg)?;

@@ -103,7 +103,11 @@ pub(super) async fn packages(host: &Host, query: PackageQuery) -> Result<HostPac
         }
         PackageWhich::Upgradable => {
             let pending = package::upgradable(host).await?.into_iter();
-            let shown = pending.map(|name| HostPackage { name, ..HostPackage::default() });
+            let shown = pending.map(|one| HostPackage {
+                name: one.name,
+                version: one.version,
+                description: one.description,
+            });
             shown.filter(|one| fits(filter, &one.name)).collect()
         }
         PackageWhich::Available => {

@@ -24,7 +24,20 @@ mod proof;
 mod scrub;
 mod vault;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 pub(crate) use fetch::{Secrets, Unfetched};
 pub(crate) use proof::{ADDRESS_FILE, AUTHORITY_FILE};
 pub(crate) use scrub::{Forms, Scrub};
 pub(crate) use vault::{FILES, Given, Reader, forms_of, remove, variables};
+
+/// Takes the values of secrets, by their names, out of texts, in every form that what a run prints is searched for.
+pub fn scrubber(secrets: &BTreeMap<String, String>) -> impl Fn(&str) -> String + use<> {
+    let forms = Forms::of(secrets.iter().map(|(name, value)| (name.as_str(), value.as_bytes())));
+    let forms = forms.map(Arc::new);
+    move |text| match &forms {
+        Some(forms) => String::from_utf8_lossy(&forms.clean(text.as_bytes())).into_owned(),
+        None => text.to_owned(),
+    }
+}

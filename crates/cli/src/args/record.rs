@@ -6,8 +6,7 @@ use std::str::FromStr;
 use clap::{Args, Subcommand};
 use hostler_model::suggest::nearest;
 use hostler_model::{
-    CustomName, EventKind, EventName, ObjectKind, OperationState, ParseCustomNameError,
-    ParseEventNameError, Span,
+    CustomName, EventName, EventPattern, ObjectKind, OperationState, ParseCustomNameError, Span,
 };
 
 use super::{LimitArgs, When, labels_of};
@@ -70,7 +69,7 @@ pub enum EventCommand {
     /// List events, newest first
     #[command(
         visible_alias = "list",
-        after_help = "Examples:\n  hostler event ls\n  hostler event ls --kind task.failed -p lab\n  hostler event ls --kind custom.deploy --since 1d\n  hostler event ls --object workload/web --since 2026-01-31T12:00:00Z --until 1h\n  hostler event ls --cause execution/0192f3c4-0000-7000-8000-000000000000\n  hostler event ls --filter 'payload.exitCode > 1 and object.name startsWith \"web\"'"
+        after_help = "Examples:\n  hostler event ls\n  hostler event ls --kind task.failed -p lab\n  hostler event ls --kind 'lock.*'\n  hostler event ls --kind custom.deploy --since 1d\n  hostler event ls --object workload/web --since 2026-01-31T12:00:00Z --until 1h\n  hostler event ls --cause execution/0192f3c4-0000-7000-8000-000000000000\n  hostler event ls --filter 'payload.exitCode > 1 and object.name startsWith \"web\"'"
     )]
     Ls(EventListArgs),
     /// Print events as they happen
@@ -93,9 +92,9 @@ pub enum EventCommand {
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct EventFilterArgs {
-    /// Only events of this kind, such as task.failed or custom.deploy
-    #[arg(long, value_name = "KIND", value_parser = event_name)]
-    pub kind: Option<EventName>,
+    /// Only events of this kind, such as task.failed or custom.deploy; `lock.*` is all of a noun
+    #[arg(long, value_name = "KIND", value_parser = str::parse::<EventPattern>)]
+    pub kind: Option<EventPattern>,
     /// Only events about this kind of object, or about one of them by its name or id: `node`, `workload/web`
     #[arg(long, value_name = "KIND[/NAME]")]
     pub object: Option<EventObject>,
@@ -184,22 +183,6 @@ pub struct EventEmitArgs {
     /// The same from a file; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub payload_file: Option<PathBuf>,
-}
-
-fn event_name(text: &str) -> Result<EventName, String> {
-    text.parse().map_err(|error| match error {
-        ParseEventNameError::Custom(error) => error.to_string(),
-        ParseEventNameError::Ours(_) => {
-            match nearest(text, EventKind::ALL.iter().map(|kind| kind.label())) {
-                Some(meant) => format!("there is no such kind of event; did you mean `{meant}`?"),
-                None => {
-                    let words =
-                        "there is no such kind of event; those of one's own begin with `custom.`";
-                    words.to_owned()
-                }
-            }
-        }
-    })
 }
 
 fn custom_name(text: &str) -> Result<CustomName, ParseCustomNameError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use hostler_model::schedule::{Delivery, FireState};
-use hostler_model::{CatchUp, HttpMethod, Name, Overlap, SecretRef, Span};
+use hostler_model::{BackupStore, CatchUp, HttpMethod, Name, Overlap, SecretRef, Span};
 
 use super::{LimitArgs, SpecArgs, labels_of};
 
@@ -229,11 +229,41 @@ pub enum TargetCommand {
         #[arg(long = "node", value_name = "NODE")]
         nodes: Vec<String>,
     },
+    /// Keep what is on paths of a node
+    #[command(
+        after_help = "Examples:\n  hostler schedule add etc --cron @daily backup web-1 /etc /srv --label nightly --keep 7"
+    )]
+    Backup(BackupTargetArgs),
     /// Call an address outside
     #[command(
         after_help = "Examples:\n  hostler schedule add ping --every 5m http https://ci.example/run --body '{}' --sign hook-key"
     )]
     Http(HttpTargetArgs),
+}
+
+#[derive(Args, Clone, Debug)]
+pub struct BackupTargetArgs {
+    /// Name of the node
+    #[arg(value_name = "NODE")]
+    pub node: Name,
+    /// Absolute paths of files and directories
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<String>,
+    /// Leave out names, with `*` and `?`; with a `/` in it, whole paths; can be given again
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+    /// Also what lies on other file systems below the paths
+    #[arg(long)]
+    pub cross_filesystems: bool,
+    /// Where it is kept: `server`, or a store of the servers' configuration
+    #[arg(long, value_name = "STORE", default_value = "server")]
+    pub store: BackupStore,
+    /// A name; several backups can have the same
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    pub label: String,
+    /// Keep so many of the node with this name
+    #[arg(long, value_name = "N", requires = "label")]
+    pub keep: Option<u32>,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -218,6 +218,9 @@ pub struct WorkflowRunArgs {
     /// Keep no journal; the execution cannot be resumed
     #[arg(long)]
     pub no_journal: bool,
+    /// Have modules say what they would change, and change nothing; programs and functions are run all the same
+    #[arg(long)]
+    pub check: bool,
     /// Run on this node what does not say where it runs; several run it on each of them
     #[arg(short, long, value_name = "NODE", conflicts_with = "here")]
     pub delegate_to: Vec<String>,
@@ -301,7 +304,7 @@ pub struct WorkflowResumeArgs {
     /// Do again also what was under way when its process, or its node, was lost
     #[arg(long)]
     pub repeat_uncertain: bool,
-    /// Of an execution on the server: do this step again and everything that depends on it
+    /// Do this step again, and everything that depends on it
     #[arg(long, value_name = "STEP")]
     pub from: Option<String>,
     /// Do not wait for an execution on the server to end

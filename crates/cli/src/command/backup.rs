@@ -10,11 +10,12 @@ use hostler_api::backup::{
 };
 use hostler_model::{Bytes, Timestamp};
 use hostler_trust::{LockKey, MasterKey, keyring};
+use serde::Serialize;
 
 use super::{Cx, DONE, NONE};
 use crate::args::{BackupCommand, BackupCreateArgs, BackupKeyArgs};
 use crate::failure::{Failure, Outcome};
-use crate::output::{self, Cell, Column, Show, column, moment, span, wide};
+use crate::output::{self, Cell, Column, Format, Show, column, moment, span, wide};
 use crate::ui::Ui;
 
 pub async fn perform(cx: &Cx, command: BackupCommand) -> Outcome {
@@ -176,11 +177,38 @@ async fn create(cx: &Cx, args: BackupCreateArgs) -> Outcome {
         return Err(failure);
     }
     if let Some(place) = to.finish()? {
-        cx.ui.say(&format!("{}, {}", place.display(), Bytes::new(size)));
-        cx.ui.say("the master key is not in it: keep a copy of the server's master.key elsewhere");
-        cx.ui.say("`hostler backup verify` checks it");
+        let made = Made { file: place, size, is_sealed: key.is_some(), has_master_key: false };
+        if made.tell(&cx.ui)? {
+            cx.ui.say(
+                "the master key is not in it: keep a copy of the server's master.key elsewhere",
+            );
+            cx.ui.say("`hostler backup verify` checks it");
+        }
     }
     Ok(DONE)
+}
+
+/// A file that was written here.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Made {
+    pub file: PathBuf,
+    pub size: u64,
+    pub is_sealed: bool,
+    pub has_master_key: bool,
+}
+
+impl Made {
+    /// For people a line, and more may be said to them; for programs a document, which is all.
+    pub fn tell(&self, ui: &Ui) -> Result<bool, Failure> {
+        match ui.format() {
+            None | Some(Format::Table | Format::Wide) => {
+                ui.say(&format!("{}, {}", self.file.display(), Bytes::new(self.size)));
+                Ok(true)
+            }
+            Some(format) => output::document(ui, format, self).map(|_| false),
+        }
+    }
 }
 
 fn schedule(cx: &Cx, view: &BackupScheduleView) -> Outcome {

@@ -94,16 +94,20 @@ async fn export(cx: &Cx, args: EventExportArgs) -> Outcome {
         limit: PAGE,
         cursor: None,
     };
-    let link = cx.link()?;
+    let (link, mut count) = (cx.link()?, 0);
     let events = link.client.pages::<EventExport, EventView>(&NONE, &query, None)?;
     let mut parts = events.try_chunks(LINES);
     while let Some(part) = parts.try_next().await.map_err(|error| error.1)? {
         let mut text = String::new();
+        count += part.len();
         for event in &part {
             text.push_str(&output::compact(event)?);
             text.push('\n');
         }
         cx.ui.data(text.as_bytes())?;
+    }
+    if count == 0 {
+        cx.ui.say("there are no such events yet: nothing was written");
     }
     Ok(DONE)
 }

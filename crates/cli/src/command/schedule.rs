@@ -14,8 +14,8 @@ use hostler_api::schedule::{
 use hostler_model::schedule::{FireState, ScheduleSpec, read_moment};
 use hostler_model::workflow::ExecutionOptions;
 use hostler_model::{
-    Action, HttpAction, Name, OperationAction, TaskAction, Timestamp, WorkflowAction,
-    WorkloadAction, WorkloadVerb,
+    Action, HttpAction, Name, NodeBackupAction, OperationAction, TaskAction, Timestamp,
+    WorkflowAction, WorkloadAction, WorkloadVerb,
 };
 
 use super::spec::{self, Many, Submission};
@@ -71,7 +71,12 @@ pub async fn perform(cx: &Cx, command: ScheduleCommand) -> Outcome {
             let path = named(&link, &args.which.schedule);
             let query = ScheduleNextQuery { count: Some(args.count) };
             let next = link.client.call::<ScheduleNext>(&path, &query, &NONE).await?;
-            times(cx, &next.items)
+            if next.items.is_empty() && cx.is_for_people() {
+                let it = link.client.call::<ScheduleGet>(&path, &NONE, &NONE).await?;
+                cx.ui.say(&ends(&it));
+            }
+            output::list(&cx.ui, cx.now(), &next.items)?;
+            Ok(DONE)
         }
         ScheduleCommand::History(args) => {
             let path = named(&link, &args.which.schedule);
@@ -90,9 +95,20 @@ fn named(link: &Link, name: &str) -> SchedulePath {
     SchedulePath { project: link.project.clone(), schedule }
 }
 
+/// Why it has no next time.
+fn ends(schedule: &ScheduleView) -> String {
+    match &schedule.pause {
+        Some(pause) => format!(
+            "it does not come: {} paused it ({}); `hostler schedule resume {}` lets it go on",
+            pause.by, pause.reason, schedule.name
+        ),
+        None => "it does not come again: its last time has passed".to_owned(),
+    }
+}
+
 fn times(cx: &Cx, next: &[NextFireView]) -> Outcome {
     if next.is_empty() && cx.is_for_people() {
-        cx.ui.say("it does not come again: it is paused or over");
+        cx.ui.say("it never comes: its times have passed");
     }
     output::list(&cx.ui, cx.now(), next)?;
     Ok(DONE)
@@ -207,7 +223,10 @@ async fn add(cx: &Cx, link: &Link, args: ScheduleAddArgs) -> Outcome {
             None => link.client.call::<ScheduleApply>(&path, &NONE, spec).await,
         }
     });
-    let made = made.await?;
+    let made = made.await.map_err(|error| {
+        let next = format!("change it with `--replace`, or choose another name than `{name}`");
+        error.with_hint(hostler_model::Code::AlreadyExists, next)
+    })?;
     cx.changed(&made, &comes(&made, cx.now()))
 }
 
@@ -304,6 +323,17 @@ async fn target_of(
         TargetCommand::Uncordon { node } => operation(OperationAction::NodeUncordon { node }),
         TargetCommand::ImageSync { image, nodes } => {
             operation(OperationAction::ImageSync { image, nodes })
+        }
+        TargetCommand::Backup(args) => {
+            operation(OperationAction::NodeBackup(Box::new(NodeBackupAction {
+                node: args.node,
+                paths: args.paths,
+                exclude: args.exclude,
+                cross_filesystems: args.cross_filesystems,
+                store: args.store,
+                label: args.label,
+                keep: args.keep,
+            })))
         }
         TargetCommand::Http(args) => http(args)?,
     })

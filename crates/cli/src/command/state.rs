@@ -12,7 +12,8 @@ use hostler_api::state::{
 };
 use hostler_api::{PageQuery, WatchKind};
 use hostler_client::decode_data;
-use hostler_model::{Name, STATE_VALUE_MAX, Span, StateEnd};
+use hostler_model::{Name, STATE_VALUE_MAX, Span, StateEnd, StateKey};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{Cx, DONE, Link, NONE, PAGE, watch};
@@ -31,8 +32,15 @@ pub async fn perform(cx: &Cx, command: StateCommand) -> Outcome {
         StateCommand::Rm { at, keys, if_revision } => {
             for key in keys {
                 let query = StateDeleteQuery { key: key.clone(), if_revision };
-                link.client.call::<StateDelete>(&path(&link, &at), &query, &NONE).await?;
-                cx.ui.say(&format!("{key} deleted"));
+                let path = path(&link, &at);
+                let gone = link.client.call::<StateDelete>(&path, &query, &NONE).await?;
+                match cx.ui.format().filter(|_| !cx.is_for_people()) {
+                    Some(format) => {
+                        let gone = Deleted { key: &key, revision: gone.revision };
+                        output::document(&cx.ui, format, &gone)?;
+                    }
+                    None => cx.ui.say(&format!("{key} deleted")),
+                }
             }
             Ok(DONE)
         }
@@ -84,6 +92,12 @@ pub async fn perform(cx: &Cx, command: StateCommand) -> Outcome {
         }
         StateCommand::Clear { namespace } => clear(cx, &link, namespace).await,
     }
+}
+
+#[derive(Serialize)]
+struct Deleted<'a> {
+    key: &'a StateKey,
+    revision: u64,
 }
 
 fn path(link: &Link, at: &StateAt) -> StateNamespacePath {
@@ -285,7 +299,10 @@ async fn clear(cx: &Cx, link: &Link, namespace: Name) -> Outcome {
     let cleared = link.client.call::<StateNamespaceClear>(&path, &NONE, &NONE).await?;
     match cx.ui.format().filter(|_| !cx.is_for_people()) {
         Some(format) => output::document(&cx.ui, format, &cleared)?,
-        None => cx.ui.say(&format!("{} entries deleted", cleared.entries)),
+        None => cx.ui.say(&match cleared.entries {
+            1 => "1 entry deleted".to_owned(),
+            many => format!("{many} entries deleted"),
+        }),
     }
     Ok(DONE)
 }

@@ -14,7 +14,13 @@ fn value(value: Option<&String>, encoding: Option<StateEncoding>) -> Cell {
     if encoding == Some(StateEncoding::Base64) {
         return Cell::new("(bytes)").dim();
     }
-    let shown: String = value.chars().take(SHOWN_MAX).flat_map(char::escape_debug).collect();
+    let mut shown = String::new();
+    for c in value.chars().take(SHOWN_MAX) {
+        match c.is_control() {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
     match value.chars().nth(SHOWN_MAX) {
         Some(_) => Cell::new(format!("{shown}...")),
         None => Cell::new(shown),
@@ -99,5 +105,18 @@ impl Show for StateNamespaceView {
     }
     fn cells(&self, _: Timestamp, _: bool) -> Vec<Cell> {
         vec![Cell::new(&self.name), Cell::new(self.entries), Cell::new(self.bytes)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_shown_as_it_is_on_one_line() {
+        let shown = |text: &str| value(Some(&text.to_owned()), None).text().to_owned();
+        assert_eq!(shown(r#"["a","b\c"]"#), r#"["a","b\c"]"#);
+        assert_eq!(shown("a\n\u{1b}[31m"), r"a\n\u{1b}[31m");
+        assert_eq!(shown(&"x".repeat(41)), format!("{}...", "x".repeat(40)));
     }
 }

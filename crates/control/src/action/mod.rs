@@ -26,9 +26,12 @@ use hostler_model::{
 
 use crate::execution::execution_object;
 use crate::service::task_submit;
-use crate::{Consent, Control, Cx, Idempotency, NewExecution, RequestMeta};
+use crate::{Consent, Control, Cx, Idempotency, NewExecution, NewNodeBackup, RequestMeta};
 
 pub use standing::{ActionStanding, Standings, standings};
+
+/// What the operation is called that a backup of a node is.
+const OPERATION_BACKUP: &str = "node-backup";
 
 /// Something to be done.
 #[derive(Clone, Debug)]
@@ -88,7 +91,7 @@ impl From<Error> for ActionFailure {
 impl Control {
     /// Looks at an action that somebody wants to be done later: it has to be well-formed, and something
     /// that they may do now.
-    pub fn action_check(
+    pub async fn action_check(
         &self,
         cx: &Cx,
         project: &Project,
@@ -100,17 +103,93 @@ impl Control {
             Action::Task(it) => {
                 problems.extend(task_submit::not_for_tasks(&it.spec, &format!("{base}/task/spec")));
             }
-            Action::Http(it) => {
-                if let Err(error) = hostler_egress::Request::post(&it.url) {
-                    problems.push(Diagnostic::new(format!("{base}/http/url"), error.to_string()));
-                }
+            Action::Operation(OperationAction::NodeBackup(it)) => {
+                let found = NewNodeBackup::from(&**it).problems().into_iter();
+                problems.extend(found.map(|one| {
+                    let at = format!("{base}/operation/nodeBackup{}", one.pointer);
+                    Diagnostic::new(at, one.detail)
+                }));
             }
-            Action::Workflow(_) | Action::Workload(_) | Action::Operation(_) => {}
+            Action::Workflow(_) | Action::Workload(_) | Action::Operation(_) | Action::Http(_) => {}
         }
         if !problems.is_empty() {
             return Err(Error::invalid(problems));
         }
-        self.authorise(&cx.caller, Need::of(action.permission(), Some(project.id)))
+        self.authorise(&cx.caller, Need::of(action.permission(), Some(project.id)))?;
+        match self.action_lacks(cx, project, action, base).await? {
+            None => Ok(()),
+            Some(problem) => Err(Error::invalid(vec![problem])),
+        }
+    }
+
+    /// Why an address outside would never be called.
+    pub(crate) async fn address_problem(&self, url: &str) -> Option<String> {
+        let judged = match hostler_egress::Request::post(url) {
+            Ok(request) => self.config.egress.judge(&request).await,
+            Err(error) => Err(error),
+        };
+        // What cannot be looked up now may be there later.
+        judged.err().filter(hostler_egress::Error::is_refusal).map(|error| error.to_string())
+    }
+
+    /// What an action is about and what is not there, or is never called.
+    async fn action_lacks(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        action: &Action,
+        base: &str,
+    ) -> Result<Option<Diagnostic>, Error> {
+        let say = |at: &str, text: String| Some(Diagnostic::new(format!("{base}/{at}"), text));
+        let lacks = |at: &str, what: &str, name: &str, next: &str| {
+            Ok(say(at, format!("there is no {what} `{name}`; {next}")))
+        };
+        match action {
+            Action::Workflow(it) => {
+                let mut read = self.store.read().await?;
+                let found = read.workflow_version_get(project.id, &it.name, it.version).await?;
+                match it.version {
+                    _ if found.is_some() => Ok(None),
+                    Some(version) => {
+                        let name = format!("{}@{version}", it.name);
+                        let next = "`hostler workflow ls` shows the newest";
+                        lacks("workflow/version", "workflow", &name, next)
+                    }
+                    None => {
+                        let next = "push it first: `hostler workflow push`";
+                        lacks("workflow/name", "workflow", &it.name, next)
+                    }
+                }
+            }
+            Action::Workload(it) => match self.workload_get(cx, project, it.name.as_str()).await {
+                Err(error) if error.code == Code::NotFound => {
+                    let next = "apply it first: `hostler workload apply`";
+                    lacks("workload/name", "workload", it.name.as_str(), next)
+                }
+                found => found.map(|_| None),
+            },
+            Action::Operation(it) => {
+                let (node, at) = match it {
+                    OperationAction::NodeDrain { node, .. } => (node, "operation/nodeDrain/node"),
+                    OperationAction::NodeCordon { node, .. } => (node, "operation/nodeCordon/node"),
+                    OperationAction::NodeUncordon { node } => (node, "operation/nodeUncordon/node"),
+                    OperationAction::ImageTake { node, .. } => (node, "operation/imageTake/node"),
+                    OperationAction::NodeBackup(it) => (&it.node, "operation/nodeBackup/node"),
+                    OperationAction::ImageSync { .. } => return Ok(None),
+                };
+                match self.node_of(cx, node.as_str()).await {
+                    Err(error) if error.code == Code::NotFound => {
+                        lacks(at, "node", node.as_str(), "`hostler node ls` shows which there are")
+                    }
+                    found => found.map(|_| None),
+                }
+            }
+            Action::Http(it) => {
+                let problem = self.address_problem(&it.url).await;
+                Ok(problem.and_then(|why| say("http/url", why)))
+            }
+            Action::Task(_) => Ok(None),
+        }
     }
 
     /// Carries out one order.
@@ -241,6 +320,12 @@ impl Control {
                     .image_take(cx, image.as_str(), node.as_str(), source.clone())
                     .await
                     .map(begun);
+            }
+            OperationAction::NodeBackup(it) => {
+                let (node, new) = (it.node.as_str(), NewNodeBackup::from(&**it));
+                let backup = Box::pin(self.node_backup_create(cx, node, new)).await?;
+                let (kind, id) = (ObjectKind::Operation, backup.operation_id);
+                return Ok(ObjectRef::new(kind, id, OPERATION_BACKUP));
             }
             OperationAction::NodeCordon { node, reason } => {
                 self.node_cordon(cx, node.as_str(), reason.clone()).await?

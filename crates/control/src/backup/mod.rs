@@ -47,6 +47,11 @@ pub enum BackupError {
         .0.join(", ")
     )]
     Occupied(Vec<String>),
+    #[error(
+        "servers work on this database ({}); stop them all, and restore then: one that was killed counts for half a minute",
+        .0.join(", ")
+    )]
+    Alive(Vec<String>),
     #[error("the database holds tables that are not Hostler's ({}); restore into another", .0.join(", "))]
     Foreign(Vec<String>),
     #[error(
@@ -102,6 +107,7 @@ impl From<BackupError> for hostler_model::Error {
             BackupError::HalfRestored
             | BackupError::Nothing
             | BackupError::Occupied(_)
+            | BackupError::Alive(_)
             | BackupError::Foreign(_)
             | BackupError::SchemaTooNew { .. }
             | BackupError::OtherShape(_)

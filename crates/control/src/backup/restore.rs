@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
+use std::time::Duration;
 
 use hostler_backup::{Head, Item, Opened, Reader, Summary, TableHasher, verify};
 use hostler_model::backup::{Cell, TableSum};
 use hostler_model::{
-    Actor, ActorKind, EventKind, NewAuditEntry, NewEvent, ObjectKind, ObjectRef, Timestamp,
+    Actor, ActorKind, EventKind, NewAuditEntry, NewEvent, ObjectKind, ObjectRef, Span, Timestamp,
 };
 use hostler_store::{Occupancy, OpenOptions, RESTORE_UNFINISHED, RESTORED, Store, StoredTable};
 use hostler_trust::{LockKey, MasterKey};
@@ -19,6 +20,9 @@ use crate::Stateless;
 /// Rows go into one transaction until they are so many, or hold so much.
 const BATCH_ROWS: usize = 5000;
 const BATCH_BYTES: usize = 8 << 20;
+
+/// A server that was heard of so recently works on the database; it says so every few seconds.
+const ALIVE: Duration = Duration::from_secs(30);
 
 /// What was restored.
 #[derive(Clone, Debug)]
@@ -31,7 +35,8 @@ pub struct Restored {
     pub nodes: u64,
 }
 
-/// Reads a file into a database that is empty, or may be emptied.
+/// Reads a file into a database that is empty, or may be emptied. No server may work on it: one that does all the
+/// same notices, and stops.
 pub async fn restore(
     store: &Store,
     file: &Path,
@@ -44,13 +49,20 @@ pub async fn restore(
     if head.schema > known {
         return Err(BackupError::SchemaTooNew { found: head.schema, known });
     }
-    match store.occupancy().await? {
+    let occupancy = store.occupancy().await?;
+    match &occupancy {
         Occupancy::Empty | Occupancy::HalfRestored => {}
         Occupancy::Occupied(_) if may_overwrite => {}
-        Occupancy::Occupied(tables) => return Err(BackupError::Occupied(tables)),
-        Occupancy::Foreign(tables) => return Err(BackupError::Foreign(tables)),
+        Occupancy::Occupied(tables) => return Err(BackupError::Occupied(tables.clone())),
+        Occupancy::Foreign(tables) => return Err(BackupError::Foreign(tables.clone())),
     }
     let expected = verify(open(file)?, key)?;
+    if let Occupancy::Occupied(_) = occupancy {
+        let alive = alive(store, now).await?;
+        if !alive.is_empty() {
+            return Err(BackupError::Alive(alive));
+        }
+    }
     store.restore_begin(head.schema).await?;
     let (keys, summary) = load(store, open(file)?.unlock(key)?).await?;
     if summary != expected {
@@ -72,6 +84,16 @@ pub async fn drill(
     let restored = restore(&store, file, key, false, now).await;
     store.close().await;
     restored
+}
+
+async fn alive(store: &Store, now: Timestamp) -> Result<Vec<String>, BackupError> {
+    let servers = store.read().await?.server_list().await?.into_iter();
+    let alive = servers.filter(|server| now.since(server.time_seen) < ALIVE);
+    let told = alive.map(|server| {
+        let ago = Span::from_secs(now.since(server.time_seen).as_secs());
+        format!("{}, heard of {ago} ago", server.name)
+    });
+    Ok(told.collect())
 }
 
 fn open(file: &Path) -> Result<Opened<BufReader<File>>, BackupError> {

@@ -212,6 +212,20 @@ impl Pass<'_> {
         let scene = &mut self.change.scene;
         scene.execution.state = ExecutionState::Running;
         scene.execution.time_begun = scene.now;
+        let said = first.as_ref().filter(|job| job.end != Some(StepEnd::Succeeded));
+        let words = said.map(|job| format!("what is called first: {}", job.message));
+        if first.as_ref().is_some_and(|job| job.end == Some(StepEnd::Aborted)) {
+            scene.execution.is_cancel_requested = true;
+        }
+        // What is called first had no more time than the whole has.
+        if first.is_some_and(|job| job.end == Some(StepEnd::TimedOut))
+            && let Some(timeout) = scene.execution.graph.config.timeout
+        {
+            scene.execution.time_begun = scene.now.minus(timeout.duration());
+        }
+        if let Some(words) = words {
+            self.event(EventKind::ExecutionStepEnded, words);
+        }
         Ok(true)
     }
 
@@ -437,7 +451,14 @@ impl Pass<'_> {
                 let home = self.home();
                 return self.submit(&wanted, None, &home).await;
             }
-            Some(job) if job.end.is_none() => return Ok(()),
+            Some(job) if job.end.is_none() => {
+                // Where it was cancelled before, what is called last is called nevertheless.
+                let execution = &self.change.scene.execution;
+                if execution.is_cancel_requested && outcome != ExecutionOutcome::Cancelled {
+                    self.stop(&job, StepEnd::Cancelled);
+                }
+                return Ok(());
+            }
             Some(job) if job.end != Some(StepEnd::Succeeded) => {
                 let words = format!("what is called last failed: {}", job.message);
                 self.event(EventKind::ExecutionStepEnded, words);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hostler_lua::Given;
 use hostler_model::workflow::{
-    Execution, ExecutionStep, JobEnd, JobFile, JobKind, JobOrder, JobStep, Step,
+    Execution, ExecutionStep, Handler, JobEnd, JobFile, JobKind, JobOrder, JobStep, Step, Workflow,
 };
 use hostler_model::{
     BlobKind, BlobScope, Desired, Digest, Error, Generation, Input, Output, OutputWhen, Runtime,
@@ -157,7 +157,7 @@ impl Control {
         let spec = WorkloadSpec {
             runtime: Runtime::Lua,
             user: step.and_then(|step| step.user.clone()),
-            timeout: step.and_then(|step| step.timeout).map(|time| {
+            timeout: allowed(&execution.graph, wanted).map(|time| {
                 Span::from_millis(time.millis().saturating_add(span(BACKSTOP).millis()))
             }),
             secrets: secrets
@@ -198,6 +198,30 @@ impl Control {
             time_created: scene.now,
             time_modified: scene.now,
             time_ended: None,
+        }
+    }
+}
+
+/// How long a job takes at most, as it sees to itself; nothing where a step takes as long as it likes.
+fn allowed(graph: &Workflow, wanted: &Wanted<'_>) -> Option<Span> {
+    let times = |count: u64, one: Span| Span::from_millis(one.millis().saturating_mul(count));
+    match (wanted.kind, wanted.step) {
+        (JobKind::Try, Some((step, _))) => {
+            let first = times(3, graph.handler_time(Some(step)));
+            step.timeout.map(|own| Span::from_millis(own.millis().saturating_add(first.millis())))
+        }
+        (JobKind::Try, None) => None,
+        (JobKind::Undo, step) => step.map(|(step, _)| graph.undo_time(step)),
+        (JobKind::Before, _) => {
+            let own = graph.handler_time(None);
+            Some(graph.config.timeout.map_or(own, |all| all.min(own)))
+        }
+        (JobKind::After, _) => {
+            let skip = |step: &&Step| step.handlers.contains(&Handler::Skip);
+            let skips = graph.steps.iter().filter(skip);
+            let skips = skips.map(|step| graph.handler_time(Some(step)).millis());
+            let ends = times(2, graph.handler_time(None)).millis();
+            Some(Span::from_millis(skips.fold(ends, u64::saturating_add)))
         }
     }
 }

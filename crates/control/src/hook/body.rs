@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 const FUEL: u64 = 1_000_000;
 const SIZE_MAX: usize = 256 << 10;
 
-pub(crate) const SLACK: &str = r#"{"text": {{ ("*" ~ kind ~ "* " ~ object.kind ~ " `" ~ object.name ~ "`: " ~ message) | tojson }}}"#;
+/// `&`, `<` and `>` are what Slack marks links and mentions with.
+pub(crate) const SLACK: &str = r#"{"text": {{ ("*" ~ kind ~ "* " ~ object.kind ~ " `" ~ object.name ~ "`: " ~ message) | replace("&", "&amp;") | replace("<", "&lt;") | replace(">", "&gt;") | tojson }}}"#;
 pub(crate) const EMAIL: &str = r#"{"to": {{ to | tojson }}, "subject": {{ ("[hostler] " ~ kind ~ ": " ~ object.kind ~ " " ~ object.name) | tojson }}, "text": {{ (message ~ "\n\n" ~ time ~ ", by " ~ actor.name ~ "\nevent " ~ sequence ~ ", hook " ~ hook) | tojson }}}"#;
 pub(crate) const PLAIN: &str =
     "{{ time }} {{ kind }} {{ object.kind }} {{ object.name }}: {{ message }}";
@@ -112,6 +113,18 @@ mod tests {
         assert_eq!(
             fill(PLAIN, &event()).unwrap(),
             "2026-01-31T12:00:00Z task.failed task we\"b: exit code 3"
+        );
+    }
+
+    #[test]
+    fn nobody_is_called_in_slack_by_what_an_event_says() {
+        let mut event = event();
+        event["object"]["name"] = json!("a&b");
+        event["message"] = json!("<!channel> said <https://evil.example|here> &lt;");
+        let slack: Value = serde_json::from_str(&fill(SLACK, &event).unwrap()).unwrap();
+        assert_eq!(
+            slack["text"],
+            "*task.failed* task `a&amp;b`: &lt;!channel&gt; said &lt;https://evil.example|here&gt; &amp;lt;"
         );
     }
 

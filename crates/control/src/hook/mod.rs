@@ -14,7 +14,7 @@ mod body;
 use hostler_engine::hook::Tried;
 use hostler_model::{
     Action, Error, EventHook, HookAction, HookDelivery, LuaAction, Name, Permission, Project,
-    Scope, Span, TaskAction, WorkflowAction,
+    ProjectId, Scope, Span, TaskAction, WorkflowAction,
 };
 use serde_json::{Value, json};
 
@@ -93,7 +93,8 @@ impl Control {
                     self.action_secret_text(&cx, project, secret).await?
                 }
             };
-            let body = body::render(hook, it, event).map_err(unfilled)?;
+            let body = body::render(hook, it, &self.with_project_name(event).await?);
+            let body = body.map_err(unfilled)?;
             action = Action::Http(Box::new(it.call(url, body, hook.spec.time_limit())));
         }
         let outcome = self.action_perform(&order(&action)).await?;
@@ -106,6 +107,18 @@ impl Control {
             Some(made) if goes_on(&action) => Ok(Tried::Begun { made }),
             _ => Ok(Tried::Done { note, status: outcome.status }),
         }
+    }
+
+    /// Receivers know projects by their names; an event has the id.
+    async fn with_project_name(&self, event: &Value) -> Result<Value, Error> {
+        let mut event = event.clone();
+        let id = event["project"].as_str().and_then(|id| id.parse::<ProjectId>().ok());
+        if let Some(id) = id
+            && let Some(project) = self.store.read().await?.project_get(id).await?
+        {
+            event["projectName"] = json!(project.name);
+        }
+        Ok(event)
     }
 
     /// Looks at what a delivery began; what takes too long is stopped.

@@ -1,4 +1,4 @@
-//! Lets go of what is old: events, ended tasks and executions, what became of the times of schedules, runs and
+//! Lets go of what is old: events, ended tasks and executions, stacks that are gone, what became of the times of schedules, runs and
 //! places that services left behind, idempotency keys, expired sessions, locks that nobody uses, deliveries of hooks,
 //! and content that nothing needs.
 
@@ -31,6 +31,10 @@ const HOOK_DONE_KEEP: Duration = Duration::from_hours(7 * 24);
 const HOOK_DONE_MAX: u64 = 1000;
 /// How long a dead letter waits for somebody.
 const HOOK_DEAD_KEEP: Duration = Duration::from_hours(30 * 24);
+/// What is kept of the history of each stack.
+const STACK_EVENTS_KEEP: u64 = 50_000;
+/// How long it is remembered which changes of stacks were planned, after nobody can carry them out any more.
+const STACK_PLAN_KEEP: Duration = Duration::from_hours(7 * 24);
 /// Deliveries forgotten in one pass, of each kind.
 const HOOK_BATCH: u64 = 2000;
 
@@ -55,6 +59,9 @@ pub(super) struct Report {
     objects: u64,
     locks: u64,
     deliveries: u64,
+    stacks: u64,
+    stack_events: u64,
+    stack_plans: u64,
     #[serde(skip)]
     is_full: bool,
 }
@@ -136,6 +143,10 @@ impl Gc {
                     let retention = control.config.task_retention;
                     report.executions =
                         tx.execution_delete_old(now.minus(retention), BATCH).await?;
+                    report.stacks = tx.stack_delete_old(now.minus(retention), BATCH).await?;
+                    report.stack_plans =
+                        tx.stack_plan_delete_old(now.minus(STACK_PLAN_KEEP), BATCH).await?;
+                    report.stack_events = tx.stack_event_trim(STACK_EVENTS_KEEP, BATCH).await?;
                     let old = now.minus(control.config.schedule_retention);
                     let keep = control.config.schedule_history;
                     let (fires, has_fires) = tx.schedule_fire_prune(old, keep, BATCH).await?;
@@ -155,6 +166,8 @@ impl Gc {
                     report.locks = tx.lock_delete_idle(now.minus(LOCK_KEEP), BATCH).await?;
                     let removed = [
                         report.executions,
+                        report.stacks,
+                        report.stack_plans,
                         report.blobs,
                         report.chunks,
                         report.locks,

@@ -25,6 +25,7 @@ pub(crate) mod scene;
 mod schedule;
 mod server_renew;
 pub(crate) mod service_place;
+mod stack;
 mod state_compact;
 mod state_expiry;
 mod state_feed;
@@ -55,7 +56,10 @@ pub use lock::{LockWatch, LockWatchReport};
 pub use log_share::LogShareReport;
 pub use operation::{OperationAdvance, OperationReport};
 pub use placement::PlacementReport;
+pub use server_renew::{ServerRenew, ServerRenewReport};
 pub use service_place::ServicePlaceReport;
+pub(crate) use stack::StackTally;
+pub use stack::{StackAdvance, StackCounts, StackReport};
 pub use state_compact::{StateCompact, StateCompactReport};
 pub use state_expiry::{StateExpiry, StateExpiryReport};
 pub use state_feed::{StateTail, StateTailReport};
@@ -71,6 +75,7 @@ pub struct Wakers {
     pub execution: Waker,
     pub schedule: Waker,
     pub schedule_call: Waker,
+    pub stack: Waker,
     pub watcher: Waker,
     pub hook_dispatch: Waker,
     pub hook_deliver: Waker,
@@ -93,6 +98,7 @@ pub(crate) fn register_all(control: &Control, driver: &Driver) {
         liveness,
         schedule,
         schedule_call,
+        stack,
         watcher,
         state_expiry,
         state_feed,
@@ -117,6 +123,7 @@ pub(crate) fn register_all(control: &Control, driver: &Driver) {
     driver.register(schedules, Duration::from_secs(1), schedule);
     let calls = control.schedule_calls_reconciler();
     driver.register(calls, Duration::from_secs(2), schedule_call);
+    driver.register(control.stack_reconciler(), Duration::from_secs(1), stack);
     driver.register(control.hook_dispatch_reconciler(), Duration::from_secs(1), hook_dispatch);
     driver.register(control.hook_deliver_reconciler(), Duration::from_secs(1), hook_deliver);
     driver.register(watcher::WatcherOrders::new(of()), Duration::from_secs(5), watcher);

@@ -315,7 +315,10 @@ fn missed_words(skipped: &Skipped) -> String {
         Skip::TooMany => "more times had passed than are caught up with",
     };
     match skipped.count {
-        1 => format!("{}: {why}", skipped.first),
-        many => format!("{many} times from {} to {}: {why}", skipped.first, skipped.last),
+        1 => format!("{}: {why}", skipped.first.brief()),
+        many => {
+            let (first, last) = (skipped.first.brief(), skipped.last.brief());
+            format!("{many} times from {first} to {last}: {why}")
+        }
     }
 }

@@ -127,10 +127,10 @@ impl Control {
                     (None, Some(status)) => format!("answered with status {status}"),
                     (None, None) => schedule.spec.target.summary(),
                 };
-                (EventKind::ScheduleFired, format!("{}: {what}; {late} late", fire.time))
+                (EventKind::ScheduleFired, format!("{}: {what}; {late} late", fire.time.brief()))
             }
             FireState::Failed | FireState::Uncertain => {
-                (EventKind::ScheduleFailed, format!("{}: {}", fire.time, fire.message))
+                (EventKind::ScheduleFailed, format!("{}: {}", fire.time.brief(), fire.message))
             }
         };
         let (project, actor) = (Some(schedule.project_id), self.system_actor());

@@ -7,7 +7,7 @@ use hostler_engine::doctor::{self, Observations};
 use hostler_model::{Error, Finding, Limit, OperationState};
 use hostler_store::{OperationFilter, Reader, Store};
 
-use crate::{Control, Cx};
+use crate::{BackupSchedule, Control, Cx};
 
 /// A chain that is longer is left to `hostler audit verify`.
 const AUDIT_VERIFIED_MAX: u64 = 100_000;
@@ -114,12 +114,24 @@ impl Control {
     async fn backup_seen(&self) -> Result<doctor::Backup, Error> {
         let schedule = self.backup_schedule().await?;
         Ok(doctor::Backup {
+            missing: self.backup_missing(&schedule).await,
             is_scheduled: schedule.directory.is_some(),
             is_overdue: schedule.is_overdue,
             every: schedule.every,
             time_last_good: schedule.last_good.map(|good| good.time_created),
             problem: schedule.last.and_then(|last| last.problem),
         })
+    }
+
+    /// The file of the last good backup, where this server made it and cannot find it.
+    async fn backup_missing(&self, schedule: &BackupSchedule) -> Option<String> {
+        let good =
+            schedule.last_good.as_ref().filter(|good| good.server_name == self.server_name)?;
+        let (path, size) = (schedule.directory.as_ref()?.join(&good.file), good.size);
+        let shown = path.display().to_string();
+        let look = move || std::fs::metadata(path).is_ok_and(|about| about.len() == size);
+        let is_there = tokio::task::spawn_blocking(look).await.unwrap_or(true);
+        (!is_there).then_some(shown)
     }
 
     async fn disks(&self) -> Vec<doctor::Disk> {

@@ -6,7 +6,6 @@
 
 use std::time::Duration;
 
-use hostler_egress::Request;
 use hostler_engine::hook::Tried;
 use hostler_lua::{Bundle, Given, define};
 use hostler_model::{
@@ -194,6 +193,9 @@ impl Control {
                             };
                             let update = tx.event_hook_update(&changed, expected).await?;
                             settled(update, "hook", name)?;
+                            if !matches!(changed.spec.action, HookAction::Lua(_)) {
+                                lua_drop(tx, before).await?;
+                            }
                             for line in tx.hook_lines_stuck(before.id).await? {
                                 tx.hook_line_advance(&line, changed.spec.on_dead, now).await?;
                             }
@@ -266,6 +268,7 @@ impl Control {
                 Box::pin(async move {
                     let update = tx.event_hook_delete(hook, expected).await?;
                     settled(update, "hook", &hook.name)?;
+                    lua_drop(tx, hook).await?;
                     let kind = EventKind::HookRemoved;
                     self.event_hook_note(tx, cx, "hook.remove", kind, Some(hook), None).await
                 })
@@ -480,7 +483,7 @@ impl Control {
             HookAction::Lua(_) => {
                 self.authorise(&cx.caller, Need::of(Permission::WorkflowPush, Some(acts_in.id)))
             }
-            _ => self.action_check(cx, acts_in, &action, "/action"),
+            _ => self.action_check(cx, acts_in, &action, "/action").await,
         }
     }
 
@@ -496,17 +499,10 @@ impl Control {
         if let Some(problem) = check_template(it) {
             say("/template", problem);
         }
-        if it.url_secret.is_none() {
-            let judged = match Request::post(&it.url) {
-                Ok(request) => self.config.egress.judge(&request).await,
-                Err(error) => Err(error),
-            };
-            // What cannot be looked up now may be there later.
-            if let Err(error) = judged
-                && error.is_refusal()
-            {
-                say("/url", error.to_string());
-            }
+        if it.url_secret.is_none()
+            && let Some(why) = self.address_problem(&it.url).await
+        {
+            say("/url", why);
         }
         let mut read = self.store.read().await?;
         let secrets =
@@ -556,6 +552,29 @@ impl Control {
         let kept = pushed.workflows.first().map(|kept| kept.version.version);
         kept.ok_or_else(|| Error::not_found("workflow", workflow))
     }
+}
+
+/// Removes the workflow that a Lua file was kept as, unless a hook of the same name acts in the same project.
+async fn lua_drop(tx: &mut hostler_store::Tx<'_>, hook: &EventHook) -> Result<(), Error> {
+    if !matches!(hook.spec.action, HookAction::Lua(_)) {
+        return Ok(());
+    }
+    let place = match (hook.scope, &hook.spec.project) {
+        (Scope::Project(id), _) => Some(id),
+        (Scope::Global, Some(name)) => tx.project_by_name(name).await?.map(|project| project.id),
+        (Scope::Global, None) => None,
+    };
+    let Some(place) = place else { return Ok(()) };
+    let others = [
+        tx.event_hook_by_name(Scope::Global, &hook.name).await?,
+        tx.event_hook_by_name(Scope::Project(place), &hook.name).await?,
+    ];
+    let is_used =
+        |other: &EventHook| other.id != hook.id && matches!(other.spec.action, HookAction::Lua(_));
+    if !others.iter().flatten().any(is_used) {
+        tx.workflow_remove(place, &lua_workflow(&hook.name)).await?;
+    }
+    Ok(())
 }
 
 fn too_many() -> Error {

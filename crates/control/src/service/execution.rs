@@ -278,19 +278,7 @@ fn done_again(graph: &Workflow, steps: &[ExecutionStep], retry: &ExecutionRetry)
     let mut found: BTreeSet<u32> =
         steps.iter().filter(|step| is_left(step)).map(|step| step.position).collect();
     let Some(from) = &retry.from else { return found };
-    let mut names: BTreeSet<&str> = BTreeSet::from([from.as_str()]);
-    loop {
-        let count = names.len();
-        for step in &graph.steps {
-            let mut waits = step.depends_on.iter().chain(&step.after_failure_of);
-            if waits.any(|name| names.contains(name.as_str())) {
-                names.insert(&step.name);
-            }
-        }
-        if names.len() == count {
-            break;
-        }
-    }
+    let names = graph.waiting_for(from);
     found.extend(
         steps.iter().filter(|step| names.contains(step.name.as_str())).map(|step| step.position),
     );

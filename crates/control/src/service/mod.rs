@@ -51,6 +51,12 @@ mod secret;
 mod secret_link;
 pub(crate) mod secret_use;
 mod session;
+mod stack;
+mod stack_action;
+mod stack_form;
+mod stack_look;
+mod stack_refusal;
+mod stack_signal;
 mod state;
 pub(crate) mod step_ask;
 mod step_state;
@@ -109,6 +115,14 @@ pub use second_factor::{Enrolment, SecondFactorDetail};
 pub use secret::{SecretCounts, SecretDetail, SecretValue};
 pub(crate) use secret::{SecretTally, envelope as secret_envelope, secret_object};
 pub use session::{Rekeyed, SessionsEnded};
+pub use stack::{StackAsk, StackChecked, StackEdit};
+pub use stack_action::StackCommand;
+pub use stack_form::StackForm;
+pub use stack_look::{
+    StackDefinitionDetail, StackDetail, StackEventQuery, StackOutput, StackQuery,
+    StackResourceDetail, StackType,
+};
+pub use stack_refusal::StackRefusal;
 pub use state::{StatePlace, StatePrecondition};
 pub use timeline::{Timeline, TimelineQuery};
 pub use watcher::{WatcherDetail, WatcherNode};

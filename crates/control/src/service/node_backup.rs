@@ -9,8 +9,8 @@ use hostler_model::Need;
 use hostler_model::node_backup::{BackupEntry, EntryList, LINE_MAX, backup_label_problem};
 use hostler_model::{
     Actor, BackupStore, BlobScope, Code, Diagnostic, Error, EventKind, Generation, Limit, Name,
-    NodeBackup, NodeBackupId, NodeBackupSpec, NodeBackupState, NodeId, ObjectKind, ObjectRef,
-    Operation, OperationPlan, Page, Permission, RestoreSpec, RestoreTo,
+    NodeBackup, NodeBackupAction, NodeBackupId, NodeBackupSpec, NodeBackupState, NodeId,
+    ObjectKind, ObjectRef, Operation, OperationPlan, Page, Permission, RestoreSpec, RestoreTo,
 };
 use hostler_store::{NodeBackupCount, NodeBackupFilter};
 use serde_json::json;
@@ -36,8 +36,17 @@ pub struct NewNodeBackup {
     pub keep: Option<u32>,
 }
 
+impl From<&NodeBackupAction> for NewNodeBackup {
+    fn from(it: &NodeBackupAction) -> NewNodeBackup {
+        let NodeBackupAction { node: _, paths, exclude, cross_filesystems, store, label, keep } =
+            it.clone();
+        let spec = NodeBackupSpec { paths, exclude, cross_filesystems };
+        NewNodeBackup { spec, store, label, keep }
+    }
+}
+
 impl NewNodeBackup {
-    fn problems(&self) -> Vec<Diagnostic> {
+    pub(crate) fn problems(&self) -> Vec<Diagnostic> {
         let mut problems = self.spec.problems();
         let label = backup_label_problem(&self.label);
         problems.extend(label.map(|detail| Diagnostic::new("/label", detail)));

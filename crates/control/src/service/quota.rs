@@ -1,4 +1,4 @@
-//! Quotas on what is declared and kept: workloads, secrets, content. (State has its own sums, see
+//! Quotas on what is declared and kept: workloads, stacks, secrets, content. (State has its own sums, see
 //! `engine::state`. Cores, memory and GPUs are what
 //! placement looks at; what is beyond them waits. Tasks are counted in `task_submit`.)
 //!
@@ -38,6 +38,13 @@ pub(super) async fn room_for_secret(tx: &mut Tx<'_>, project: &Project) -> Resul
     let Some(limit) = quota(tx, project.id).await?.secrets else { return Ok(()) };
     let has = tx.secret_count(project.id).await?;
     if has < limit { Ok(()) } else { Err(exceeded("secrets", limit, has)) }
+}
+
+/// Whether one more stack may be made.
+pub(super) async fn room_for_stack(tx: &mut Tx<'_>, project: &Project) -> Result<(), Error> {
+    let Some(limit) = quota(tx, project.id).await?.stacks else { return Ok(()) };
+    let has = tx.stack_count_in(project.id).await?;
+    if has < limit { Ok(()) } else { Err(exceeded("stacks", limit, has)) }
 }
 
 /// Whether the blobs are within the quota together with the one of this size that was entered just now.

@@ -1,7 +1,10 @@
 //! What happened, and where: events, servers.
 
+use std::collections::{HashMap, HashSet};
+
 use hostler_model::{
-    Code, Error, Event, Limit, Page, Permission, ServerRegistration, TaskStateKind, Timestamp,
+    Code, Error, Event, Limit, Name, Page, Permission, ProjectId, ServerRegistration,
+    TaskStateKind, Timestamp,
 };
 
 use crate::{Control, Cx, EventFollower, EventQuery};
@@ -86,6 +89,23 @@ impl Control {
             }
         }
         Ok(Page { items, next: Some(after.min(head).to_string()) })
+    }
+
+    /// The names of the projects that these events belong to; of those that are gone there are none.
+    pub async fn event_projects(
+        &self,
+        events: &[Event],
+    ) -> Result<HashMap<ProjectId, Name>, Error> {
+        let ids: HashSet<ProjectId> =
+            events.iter().filter_map(|event| event.event.project_id).collect();
+        let mut names = HashMap::with_capacity(ids.len());
+        if !ids.is_empty() {
+            let mut read = self.store.read().await?;
+            for id in ids {
+                names.extend(read.project_get(id).await?.map(|project| (id, project.name)));
+            }
+        }
+        Ok(names)
     }
 
     /// When the oldest event happened that is kept, if older ones are gone.

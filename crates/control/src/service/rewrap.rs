@@ -17,6 +17,7 @@ use crate::authorities::StoredAuthority;
 use crate::bootstrap::{AUTHORITY, SEAL_CHECK};
 use crate::identity::{IDENTITY_KEYS, StoredKeys};
 use crate::node_backup::BACKUP_KEY;
+use crate::stack::key_place;
 use crate::{Control, Cx, Stateless};
 
 /// Keys of one transaction.
@@ -47,11 +48,15 @@ impl Control {
             after = Some((last.secret_id, last.version));
             count += self.keys_rewrap(cx, &keys).await?;
         }
+        count += self.stack_keys_rewrap(cx).await?;
         let (resealed, unopened) = self.second_factors_reseal(cx).await?;
         count += resealed;
         let key_id = self.keyring.present_id();
         let mut left = self.store.read().await?.secret_keys().await?;
         left.retain(|(id, _)| *id != key_id);
+        let stacks = self.store.read().await?.stack_keys().await?;
+        let unopened =
+            unopened.into_iter().chain(stacks.into_iter().filter(|(id, _)| *id != key_id));
         for (id, count) in unopened {
             match left.iter_mut().find(|(known, _)| *known == id) {
                 Some((_, sum)) => *sum += count,
@@ -87,6 +92,41 @@ impl Control {
                 })
             })
             .await
+    }
+
+    /// The keys of stacks.
+    async fn stack_keys_rewrap(&self, cx: &Cx) -> Result<u64, Error> {
+        let (mut count, mut after) = (0, None);
+        loop {
+            let key_id = self.keyring.present_id();
+            let keys = self.store.read().await?.stack_keys_but(key_id, after, BATCH).await?;
+            let Some(last) = keys.last() else { return Ok(count) };
+            after = Some(last.id);
+            let keys = &keys;
+            count += self
+                .store
+                .tx("stack_rewrap", |tx| {
+                    Box::pin(async move {
+                        let mut done = 0;
+                        for key in keys {
+                            match self.keyring.rewrap(&key.wrapped_key, &key_place(key.id)) {
+                                Ok(Some(fresh)) => {
+                                    done += u64::from(
+                                        tx.stack_key_replace(key, &fresh, key_id).await?,
+                                    );
+                                }
+                                Ok(None) => {}
+                                Err(error) => {
+                                    tracing::warn!(stack = %key.id, %error, "key of a stack cannot be opened");
+                                }
+                            }
+                        }
+                        self.rewrap_journal(tx, cx, done).await?;
+                        Ok::<_, Error>(done)
+                    })
+                })
+                .await?;
+        }
     }
 
     /// The secrets of second factors; how many, and which keys seal those that could not be opened.

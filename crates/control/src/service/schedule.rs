@@ -40,7 +40,7 @@ impl Control {
         spec: &ScheduleSpec,
         expected: Option<Generation>,
     ) -> Result<(ScheduleDetail, Applied), Error> {
-        self.schedule_check(cx, project, spec)?;
+        self.schedule_check(cx, project, spec).await?;
         let fresh = &self.schedule_fresh(cx, project, name, spec)?;
         let (id, applied) = self
             .store
@@ -161,7 +161,12 @@ impl Control {
         Ok(())
     }
 
-    fn schedule_check(&self, cx: &Cx, project: &Project, spec: &ScheduleSpec) -> Result<(), Error> {
+    async fn schedule_check(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        spec: &ScheduleSpec,
+    ) -> Result<(), Error> {
         let mut problems = spec.problems();
         if spec.at.is_some_and(|at| at <= self.now()) {
             let text = "this time has passed; `hostler schedule run` does it now";
@@ -173,7 +178,7 @@ impl Control {
         if !problems.is_empty() {
             return Err(Error::invalid(problems));
         }
-        self.action_check(cx, project, &spec.target, "/target")
+        self.action_check(cx, project, &spec.target, "/target").await
     }
 
     fn schedule_fresh(

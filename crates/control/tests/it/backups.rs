@@ -357,6 +357,48 @@ async fn nothing_is_overwritten_unasked_and_nothing_is_touched_for_a_bad_file() 
 }
 
 #[tokio::test]
+async fn a_database_that_a_server_works_on_is_not_restored() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = World::new(9).await;
+    let id = submit(&world, "one").await;
+    let file = save(&world, dir.path()).await;
+    let (control, store) = (&world.control, &world.store);
+    control.register("a:7443".into(), "a:7444".into(), "test").await.unwrap();
+    world.advance(Duration::from_secs(3));
+    let refused = backup::restore(store, &file, Some(&key()), true, world.now()).await.unwrap_err();
+    assert!(matches!(&refused, BackupError::Alive(names) if names.len() == 1), "{refused}");
+    let words = refused.to_string();
+    assert!(words.contains(control.server_name()) && words.contains("heard of 3s ago"), "{words}");
+    assert!(words.contains("stop them all"), "{words}");
+    assert_eq!(state(&world, &id).await, TaskStateKind::Pending);
+    let mut renew = control.server_renew_reconciler();
+    assert_eq!(renew.reconcile().await.error, None);
+    assert!(!control.is_restored());
+
+    // It is not heard of for long, and works on all the same.
+    world.advance(Duration::from_secs(40));
+    backup::restore(store, &file, Some(&key()), true, world.now()).await.unwrap();
+    let events = control.event_head().await.unwrap();
+    assert_eq!(renew.reconcile().await.error, None);
+    assert!(control.is_restored());
+    tokio::time::timeout(Duration::from_secs(5), control.until_restored()).await.unwrap();
+    renew.reconcile().await;
+    let servers = control.server_list(&world.cx).await.unwrap();
+    assert!(servers.is_empty(), "it does not come back to life: {servers:?}");
+    assert_eq!(control.event_head().await.unwrap(), events, "nothing more is written");
+}
+
+#[tokio::test]
+async fn a_server_notices_a_restore_that_is_under_way() {
+    let world = World::new(9).await;
+    let mut renew = world.control.server_renew_reconciler();
+    renew.reconcile().await;
+    world.store.restore_begin(Store::schema_known()).await.unwrap();
+    renew.reconcile().await;
+    assert!(world.control.is_restored());
+}
+
+#[tokio::test]
 async fn a_drill_shows_that_it_can_be_restored() {
     let dir = tempfile::tempdir().unwrap();
     let world = World::new(9).await;
@@ -469,6 +511,28 @@ async fn backups_are_made_when_they_are_due_read_back_and_tidied() {
     world.control.backup_now(&world.cx).await.unwrap();
     world.advance(Duration::from_secs(1));
     assert!(pass(&world).await.report.made.is_some(), "a wish counts before it is due");
+}
+
+#[tokio::test]
+async fn the_doctor_sees_that_the_file_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = scheduled(dir.path(), 24).await;
+    assert!(pass(&world).await.report.made.is_some());
+    let found = async || {
+        let findings = world.control.diagnose(&world.cx).await.unwrap();
+        findings.into_iter().find(|finding| finding.check == "backup").unwrap()
+    };
+    assert_eq!(found().await.severity, Severity::Ok);
+    let shelf = dir.path().join("shelf");
+    let kept = Shelf::new(&shelf).list().unwrap().remove(0);
+    let file = shelf.join(&kept.name);
+    std::fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(kept.size / 2).unwrap();
+    assert_eq!(found().await.severity, Severity::Critical, "it was cut short");
+    std::fs::remove_dir_all(&shelf).unwrap();
+    let gone = found().await;
+    assert_eq!(gone.severity, Severity::Critical, "{gone:?}");
+    assert!(gone.what.contains("not there any more"), "{gone:?}");
+    assert!(gone.evidence[0].contains(&file.display().to_string()), "{gone:?}");
 }
 
 #[tokio::test]

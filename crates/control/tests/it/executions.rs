@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::join_all;
 use hostler_control::{Bundle, Control, EventQuery, ExecutionDetail, NewExecution, NewWorkflow};
-use hostler_model::workflow::{ExecutionOutcome, ExecutionState, StepEnd};
-use hostler_model::{EventKind, Limit};
+use hostler_model::workflow::{ExecutionOutcome, ExecutionState, JobKind, StepEnd};
+use hostler_model::{EventKind, Limit, Span};
 use hostler_testkit::World;
 
 use crate::postgres::Schema;
@@ -26,13 +26,17 @@ struct Race {
 
 impl Race {
     async fn begin(world: World) -> (Race, ExecutionDetail) {
+        Box::pin(Race::begin_with(world, "wide", TEXT)).await
+    }
+
+    async fn begin_with(world: World, name: &str, text: &str) -> (Race, ExecutionDetail) {
         let servers = [world.control.clone(), world.another_server().await];
         let bundle =
-            Bundle { name: "wide.sloth".into(), text: TEXT.into(), files: BTreeMap::new() };
-        let new = NewWorkflow { bundle, values: serde_json::Value::Null, is_strict: true };
+            Bundle { name: format!("{name}.sloth"), text: text.into(), files: BTreeMap::new() };
+        let new = NewWorkflow { bundle, values: serde_json::Value::Null, is_strict: false };
         servers[0].workflow_push(&world.cx, &world.project, new).await.unwrap();
         let new = NewExecution::default();
-        let begun = servers[1].workflow_run(&world.cx, &world.project, "wide", new).await.unwrap();
+        let begun = servers[1].workflow_run(&world.cx, &world.project, name, new).await.unwrap();
         (Race { world, servers }, begun)
     }
 
@@ -106,4 +110,26 @@ async fn whoever_is_asked_an_execution_ends_at_once_where_nothing_runs() {
     let found = race.look(&begun).await;
     assert_eq!(found.execution.state, ExecutionState::Ended(ExecutionOutcome::Cancelled));
     assert_eq!(found.jobs.len(), 0, "nothing is begun that is not wanted");
+}
+
+#[tokio::test]
+async fn what_is_called_last_has_its_time_and_ends_when_somebody_wants_it() {
+    let text = r#"workflow.define("last", { tasks = { { name = "t" } },
+        config = { timeout = "2s" }, on_complete = function() while true do end end })"#;
+    let (race, begun) = Box::pin(Race::begin_with(World::new(3).await, "last", text)).await;
+    race.advance().await;
+    let found = race.look(&begun).await;
+    let [job] = found.jobs.as_slice() else { panic!("{:?}", found.jobs) };
+    assert_eq!((job.kind, job.end), (JobKind::After, None));
+    assert!(matches!(found.execution.state, ExecutionState::Finishing(_)), "{found:?}");
+    let (cx, project) = (&race.world.cx, &race.world.project);
+    let id = job.workload_id.to_string();
+    let task = race.servers[0].task_get(cx, project, &id).await.unwrap();
+    assert_eq!(task.workload.spec.timeout, Some(Span::from_secs(2 * 5 + 30)));
+
+    race.servers[1].execution_cancel(cx, project, begun.execution.id).await.unwrap();
+    race.advance().await;
+    let found = race.look(&begun).await;
+    assert!(matches!(found.execution.state, ExecutionState::Ended(_)), "{:?}", found.execution);
+    assert_eq!(found.jobs[0].end, Some(StepEnd::Cancelled));
 }

@@ -581,6 +581,26 @@ async fn a_lua_file_becomes_a_workflow_that_is_given_the_event() {
     let execution = world.control.execution_get(&world.project, id).await.unwrap().execution;
     assert_eq!(execution.values["event"]["kind"], "task.failed");
     assert_eq!(execution.values["event"]["type"], "task.failed", "as other tools call it");
+
+    let kept = async || {
+        let page = world.control.workflow_list(&world.project, None, Limit::DEFAULT).await.unwrap();
+        page.items.into_iter().map(|one| one.version.name).collect::<Vec<_>>()
+    };
+    assert_eq!(kept().await, ["hook:tidy"]);
+    let (control, project) = (&world.control, Some(&world.project));
+    let set = async |given: Value| {
+        let known = control.event_hook_get(&world.cx, project, "tidy").await.unwrap();
+        let at = known.hook.generation;
+        Box::pin(control.event_hook_set(&world.cx, project, &name("tidy"), spec(given), at)).await
+    };
+    let task = json!({ "task": { "spec": { "command": ["true"] } } });
+    set(json!({ "on": ["task.failed"], "action": task })).await.unwrap();
+    assert_eq!(kept().await, [""; 0], "nothing needs it any more");
+    set(lua("function on_event(event) return true end")).await.unwrap();
+    assert_eq!(kept().await, ["hook:tidy"]);
+    let at = control.event_hook_get(&world.cx, project, "tidy").await.unwrap().hook.generation;
+    control.event_hook_remove(&world.cx, project, "tidy", at).await.unwrap();
+    assert_eq!(kept().await, [""; 0], "it goes with its hook");
 }
 
 #[tokio::test]

@@ -35,6 +35,8 @@ mod second_factor;
 mod secrets;
 mod services;
 mod simulation;
+mod stack_services;
+mod stacks;
 mod state;
 mod steps;
 mod story;

@@ -403,6 +403,51 @@ async fn mistakes_are_all_told_before_anything_is_kept() {
     assert_eq!(preview.errors.len(), 2, "the target is not looked at");
 }
 
+#[tokio::test]
+async fn what_is_not_there_or_never_called_is_refused_at_once() {
+    let world = World::new(15).await;
+    world.join("n1").await;
+    for (target, place, words) in [
+        (json!({ "http": { "url": "http://10.0.0.1/x" } }), "/target/http/url", "10.0.0.1"),
+        (json!({ "http": { "url": "http://127.0.0.1:1/x" } }), "/target/http/url", "127.0.0.1"),
+        (
+            json!({ "workflow": { "name": "nightly" } }),
+            "/target/workflow/name",
+            "there is no workflow `nightly`; push it first",
+        ),
+        (
+            json!({ "workflow": { "name": "nightly", "version": 3 } }),
+            "/target/workflow/version",
+            "there is no workflow `nightly@3`",
+        ),
+        (
+            json!({ "workload": { "name": "web", "verb": "start" } }),
+            "/target/workload/name",
+            "there is no workload `web`; apply it first",
+        ),
+        (
+            json!({ "operation": { "nodeCordon": { "node": "n2", "reason": "x" } } }),
+            "/target/operation/nodeCordon/node",
+            "there is no node `n2`",
+        ),
+        (
+            json!({ "operation": { "nodeBackup": { "node": "n1", "paths": ["etc"] } } }),
+            "/target/operation/nodeBackup/paths/0",
+            "begins with `/`",
+        ),
+    ] {
+        let asked = spec(json!({ "every": "1h", "target": target }));
+        let at = name("x");
+        let apply = world.control.schedule_apply(&world.cx, &world.project, &at, &asked, None);
+        let refused = apply.await.unwrap_err();
+        assert_eq!(refused.code, Code::Invalid, "{refused:?}");
+        assert_eq!(refused.errors[0].pointer, place, "{refused:?}");
+        assert!(refused.detail.contains(words), "{refused:?}");
+    }
+    let found = json!({ "operation": { "nodeCordon": { "node": "n1", "reason": "x" } } });
+    add(&world, &world.cx, "x", &spec(json!({ "every": "1h", "target": found }))).await;
+}
+
 /// Answers every call with the status, and keeps what it was asked.
 fn listen(status: u16) -> (String, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -499,15 +544,19 @@ async fn a_call_is_made_with_its_key_and_signed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_call_is_answered_with_is_kept() {
     let (address, _) = listen(500);
-    let world = calling(&address).await;
+    let mut world = calling(&address).await;
     add(&world, &world.cx, "hook", &spec(call(&address))).await;
-    add(&world, &world.cx, "inside", &spec(call("127.0.0.1:9"))).await;
     after(&world, 600).await;
     let (report, _) = make_calls(&world).await;
-    assert_eq!((report.made, report.failed), (2, 2));
+    assert_eq!((report.made, report.failed), (1, 1));
     let fire = history(&world, "hook").await.pop().unwrap();
     assert_eq!((fire.state, fire.status), (FireState::Failed, Some(500)));
-    let refused = history(&world, "inside").await.pop().unwrap();
+    // The servers are told since that this address is not to be called.
+    world.restart_configured(ControlConfig::default()).await;
+    after(&world, 600).await;
+    let (report, _) = make_calls(&world).await;
+    assert_eq!((report.made, report.failed), (1, 1));
+    let refused = history(&world, "hook").await.remove(0);
     assert!(refused.message.contains("egress.allow"), "{}", refused.message);
 }
 
@@ -547,7 +596,7 @@ async fn a_call_of_a_dead_server_is_made_again_or_uncertain() {
 #[tokio::test]
 async fn other_targets_are_done_the_same_way() {
     let world = World::new(14).await;
-    world.join("n1").await;
+    world.join("n1").await.connect(&world.control).await;
     let (cx, project) = (&world.cx, &world.project);
     let web = serde_json::from_value(json!({ "command": ["serve"], "mode": "forever" })).unwrap();
     world.control.workload_apply(cx, project, &name("web"), &web, None).await.unwrap();
@@ -562,13 +611,20 @@ async fn other_targets_are_done_the_same_way() {
             json!({ "operation": { "nodeDrain": { "node": "n1", "reason": "x" } } }),
             ObjectKind::Operation,
         ),
+        (
+            "keep",
+            json!({ "operation": { "nodeBackup": { "node": "n1", "paths": ["/etc"], "label": "nightly", "keep": 2 } } }),
+            ObjectKind::Operation,
+        ),
         ("open", json!({ "operation": { "nodeUncordon": { "node": "n1" } } }), ObjectKind::Node),
     ];
     for (text, target, _) in &targets {
         add(&world, cx, text, &spec(json!({ "every": "10m", "target": target }))).await;
     }
-    let absent = json!({ "every": "10m", "target": { "workflow": { "name": "nightly" } } });
-    add(&world, cx, "absent", &spec(absent)).await;
+    world.control.workload_apply(cx, project, &name("old"), &web, None).await.unwrap();
+    let absent = json!({ "workload": { "name": "old", "verb": "restart" } });
+    add(&world, cx, "absent", &spec(json!({ "every": "10m", "target": absent }))).await;
+    world.control.workload_remove(cx, project, "old", None).await.unwrap();
     after(&world, 600).await;
     for (text, _, kind) in targets {
         let fire = history(&world, text).await.pop().unwrap();
@@ -577,7 +633,7 @@ async fn other_targets_are_done_the_same_way() {
     }
     let fire = history(&world, "absent").await.pop().unwrap();
     assert_eq!(fire.state, FireState::Failed);
-    assert!(fire.message.contains("no workflow `nightly`"), "{}", fire.message);
+    assert!(fire.message.contains("workload `old` is being removed"), "{}", fire.message);
     let web = world.control.workload_get(cx, project, "web").await.unwrap();
     assert_eq!(web.service.revision, Generation::FIRST.next(), "it was restarted once");
 }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use hostler_control::{AccountQuery, NewArray, NewTask, TaskDetail};
-use hostler_model::{Code, Cores, Desired, Limit, TaskStateKind, WorkloadSpec};
+use hostler_control::{AccountQuery, EventQuery, NewArray, NewTask, TaskDetail};
+use hostler_model::{
+    Code, Cores, Desired, EventKind, EventPayload, Limit, TaskStateKind, WorkloadSpec,
+};
 use hostler_testkit::{Random, SimAgent, Truth, World};
 
 fn cores(millis: u32) -> WorkloadSpec {
@@ -45,6 +47,48 @@ async fn work(world: &World, agents: &mut [SimAgent], truth: &mut Truth) {
             agent.report(&world.control, &mut random).await;
         }
     }
+}
+
+#[tokio::test]
+async fn only_what_tells_of_an_end_says_how_it_ended() {
+    let world = World::new(31).await;
+    let mut agents = joined(&world, 2).await;
+    submit(&world, cores(100), 20).await;
+    world.control.place_pending().await.unwrap();
+    let (mut random, mut truth) = (Random::new(3), Truth::default());
+    for _ in 0..30 {
+        for agent in &mut agents {
+            let now = world.now();
+            agent.connect(&world.control).await;
+            agent.start(now);
+            agent.pull(&world.control, &mut random).await;
+            agent.act(now, &mut random, &mut truth);
+            agent.run_programs(now, &mut random, &mut truth);
+            agent.report(&world.control, &mut random).await;
+        }
+    }
+    let of = async |kinds: &[EventKind]| {
+        let mut found = Vec::new();
+        for kind in kinds {
+            let query = EventQuery { kind: Some((*kind).into()), ..EventQuery::default() };
+            let page = world.control.event_list(&world.cx, &query, None, Limit::LARGEST).await;
+            found.extend(page.unwrap().items.into_iter().map(|event| match event.event.payload {
+                Some(EventPayload::Run(payload)) => payload,
+                other => panic!("{other:?}"),
+            }));
+        }
+        found
+    };
+    let started = of(&[EventKind::TaskStarted]).await;
+    assert!(started.len() >= 10, "{}", started.len());
+    for payload in started {
+        assert!(payload.run.is_some() && payload.node.is_some(), "{payload:?}");
+        let end = (payload.exit_code, payload.signal, payload.reason);
+        assert_eq!(end, (None, None, None), "it has only begun");
+    }
+    let ended = of(&[EventKind::TaskCompleted, EventKind::TaskFailed]).await;
+    assert!(ended.len() >= 10, "{}", ended.len());
+    assert!(ended.iter().all(|payload| payload.reason.is_some()), "{ended:?}");
 }
 
 /// More waits than is looked at in one go, with the gang's members on both sides of the cut.

@@ -133,6 +133,8 @@ pub struct Audit {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Backup {
+    /// Where the file of the last good one should be and is not, as far as it can be seen.
+    pub missing: Option<String>,
     /// A server makes them by itself.
     pub is_scheduled: bool,
     pub is_overdue: bool,

@@ -88,6 +88,19 @@ pub(super) fn backup(seen: &Observations) -> Vec<Finding> {
                 .next("set `directory` and `key_file` in the section `[backup]`: docs/running/backup.md"),
         ];
     }
+    if let Some(place) = &backup.missing {
+        return vec![
+            critical(CHECK, "the last backup is not there any more")
+                .evidence(
+                    std::iter::once(format!("{place} is gone, or is not as large as it was"))
+                        .chain(backup.problem.clone())
+                        .chain([told]),
+                )
+                .why("somebody removed it, or the disk that it was on is not mounted: what changes is lost with the database")
+                .next("look at the directory of `[backup]`; hostler backup schedule --now; hostler backup ls")
+                .fix(Fix::BackupNow),
+        ];
+    }
     let finding = match (&backup.problem, backup.is_overdue) {
         (problem, true) => {
             critical(CHECK, "the backup is overdue").evidence(problem.iter().cloned().chain([told]))

@@ -85,6 +85,7 @@ fn well() -> Observations {
             sinks: Vec::new(),
         },
         backup: Backup {
+            missing: None,
             is_scheduled: true,
             is_overdue: false,
             every: Duration::from_hours(24),
@@ -171,6 +172,9 @@ fn each_trouble_is_found_and_explained() {
         }),
         ("backup", Notice, "no server makes", |o| o.backup.is_scheduled = false),
         ("backup", Warning, "failed", |o| o.backup.problem = Some("disk full".into())),
+        ("backup", Critical, "not there any more", |o| {
+            o.backup.missing = Some("/mnt/backups/a.backup".into());
+        }),
         ("backup", Critical, "overdue", |o| o.backup.is_overdue = true),
     ];
     for (check, severity, words, change) in table {

@@ -132,6 +132,6 @@ pub(super) fn ends(ends: Timestamp, now: Timestamp) -> String {
     let left = days(ends, now);
     match left < 0.0 {
         true => format!("ended {:.0} days ago", -left),
-        false => format!("ends in {left:.0} days, at {ends}"),
+        false => format!("ends in {left:.0} days, at {}", ends.brief()),
     }
 }

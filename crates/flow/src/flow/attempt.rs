@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hostler_lua::body::{Detached, Input};
-use hostler_lua::modules::{Acting, Stream};
+use hostler_lua::modules::Stream;
 use hostler_model::workflow::{StepEnd, StepResult};
 use serde_json::Map;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Flow, STUCK};
+use crate::caller::Reply;
 use crate::run::{Observer, Told};
 use crate::stage;
 
@@ -22,22 +23,29 @@ impl Flow {
         &self,
         step: usize,
         attempt: u32,
-        stopped: oneshot::Receiver<()>,
+        mut stopped: oneshot::Receiver<()>,
+        before: Option<impl Future<Output = Reply> + 'static>,
     ) -> impl Future<Output = StepResult> + 'static {
         let workflow = Rc::clone(&self.workflow);
         let artifacts = self.artifacts.clone();
-        let on = self.acting(step);
+        let ground = stage::ground(&self.workflow, Some(&workflow.steps[step]), &self.setup);
         let work = self.detached(step, attempt);
         let observer = Rc::clone(&self.observer);
         async move {
             let definition = &workflow.steps[step];
-            let on = match on {
-                Ok(on) => on,
+            if let Some(before) = before {
+                tokio::select! {
+                    _ = before => {}
+                    _ = &mut stopped => return StepResult::new(StepEnd::Cancelled, "it was stopped"),
+                }
+            }
+            let workdir = match ground {
+                Ok(ground) => ground.workdir,
                 Err(message) => return StepResult::new(StepEnd::Failed, message),
             };
             if let Some(artifacts) = &artifacts {
                 for name in &definition.consumes {
-                    if let Err(message) = artifacts.place(name, &on.workdir) {
+                    if let Err(message) = artifacts.place(name, &workdir) {
                         return StepResult::new(StepEnd::Failed, message);
                     }
                 }
@@ -46,9 +54,13 @@ impl Flow {
             if result.end == StepEnd::Succeeded
                 && let Some(artifacts) = &artifacts
                 && !definition.artifacts.is_empty()
-                && let Err(message) = artifacts.keep(&on.workdir, &definition.artifacts)
             {
-                result = StepResult { end: StepEnd::Failed, message, ..result };
+                match artifacts.keep(&workdir, &definition.artifacts) {
+                    Ok(missed) => {
+                        missed.iter().for_each(|text| observer.told(&Told::Warned { text }));
+                    }
+                    Err(message) => result = StepResult { end: StepEnd::Failed, message, ..result },
+                }
             }
             result
         }
@@ -78,11 +90,6 @@ impl Flow {
             }),
         };
         (detached, heard)
-    }
-
-    pub(super) fn acting(&self, step: usize) -> Result<Rc<Acting>, String> {
-        let definition = &self.workflow.steps[step];
-        stage::acting(&self.workflow, Some((step, definition)), &self.setup, &self.observer)
     }
 
     pub(super) fn input(&self, step: usize, attempt: u32) -> Input {

@@ -43,7 +43,8 @@ impl Flow {
     }
 
     pub(super) fn is_for_crew(&self, step: usize) -> bool {
-        is_plain(&self.workflow.steps[step]) && !self.setup.check
+        let has_first = self.workflow.handlers.contains(&Handler::StepStart);
+        is_plain(&self.workflow.steps[step]) && !self.setup.check && !has_first
     }
 
     /// What the crew needs for a step, once the artifacts that it needs are in place.
@@ -106,7 +107,10 @@ impl Flow {
         }
         let workdir = stage::workdir(&self.workflow, Some(definition), &self.setup);
         match artifacts.keep(&workdir, &definition.artifacts) {
-            Ok(_) => result,
+            Ok(missed) => {
+                missed.iter().for_each(|text| self.observer.told(&Told::Warned { text }));
+                result
+            }
             Err(message) => StepResult { end: StepEnd::Failed, message, ..result },
         }
     }

@@ -26,6 +26,7 @@ impl Flow {
         let running = self.leftovers(past)?;
         let (failed, uncertain) = (self.setup.repeat_failed, self.setup.repeat_uncertain);
         let (mut over, mut undone) = (Vec::new(), BTreeSet::new());
+        let again = self.again();
         for i in 0..self.steps.len() {
             let name = self.steps[i].name.clone();
             let mut result = match (past.results.get(&name), past.open.get(&name)) {
@@ -39,6 +40,9 @@ impl Flow {
                 }
                 (None, None) => continue,
             };
+            if again.contains(&name) && result.end != StepEnd::Uncertain {
+                continue;
+            }
             let is_done_again = match result.end {
                 StepEnd::Cancelled => true,
                 StepEnd::Succeeded if past.undoing.contains(&name) => failed && uncertain,
@@ -60,6 +64,13 @@ impl Flow {
             }
         }
         Ok((over, undone))
+    }
+
+    /// Steps that are done again because somebody named where to begin.
+    fn again(&self) -> BTreeSet<String> {
+        let from = self.setup.from.iter();
+        let names = from.flat_map(|from| self.workflow.waiting_for(from));
+        names.map(str::to_owned).collect()
     }
 
     /// What still runs of what is uncertain. Where that is done again, it is ended, and nothing is left.

@@ -251,6 +251,58 @@ fn what_needs_others_is_refused_before_anything_begins() {
 }
 
 #[test]
+fn another_user_is_refused_and_not_forgotten() {
+    let world = World::new();
+    let text = r#"workflow.define("w"):tasks({ task("t"):user("no-such-user"):command("touch x"):build(), task("u"):command("true"):build() })"#;
+    let told = world.run(text).unwrap_err().to_string();
+    assert!(told.contains("`t`") && told.contains("`no-such-user`"), "{told}");
+    assert!(!world.path("x").exists());
+}
+
+#[test]
+fn what_left_its_group_ends_with_its_step() {
+    let world = World::new();
+    let report = world
+        .run(
+            r#"workflow.define("w", { tasks = {
+  { name = "plain", timeout = "700ms", command = "setsid sleep 4322 & echo $! >> pids; sleep 60" },
+  { name = "body", timeout = "700ms", command = function() exec.run("setsid sleep 4323 & echo $! >> pids; sleep 60") end },
+} })"#,
+        )
+        .unwrap();
+    assert_eq!((status(&report, "plain"), status(&report, "body")), ("timed-out", "timed-out"));
+    let pids = world.read("pids");
+    assert_eq!(pids.lines().count(), 2, "{pids}");
+    for pid in pids.lines() {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+    }
+}
+
+#[test]
+fn a_pattern_that_matches_nothing_is_told_and_a_name_fails() {
+    let world = World::new();
+    let report = world
+        .run(
+            r#"workflow.define("w", { tasks = {
+  { name = "plain", command = "true", artifacts = "*.xml" },
+  { name = "body", command = function() end, artifacts = "out/**" },
+  { name = "name", command = "true", artifacts = "app.bin" },
+} })"#,
+        )
+        .unwrap();
+    let ends = ["plain", "body", "name"].map(|name| status(&report, name));
+    assert_eq!(ends, ["succeeded", "succeeded", "failed"], "{:?}", report.tasks);
+    let lines = world.memory.lines();
+    for pattern in ["`*.xml`", "`out/**`"] {
+        assert!(
+            lines.iter().any(|line| line.starts_with("warn") && line.contains(pattern)),
+            "{lines:?}"
+        );
+    }
+}
+
+#[test]
 fn stopping_an_execution_stops_what_runs() {
     let world = World::new();
     let stop = async {

@@ -243,17 +243,22 @@ async fn owner(host: &Host, manager: Manager, path: &str) -> Result<Option<Strin
     Ok(Some(name).filter(|name| !name.is_empty()))
 }
 
-/// Packages that the lists on the machine know a newer version of.
-pub async fn upgradable(host: &Host) -> Result<Vec<String>, HostError> {
-    pending(host, Manager::detect(host)?).await
+/// Packages that the lists on the machine know a newer version of: that version, and which one is there, as far as
+/// the manager says.
+pub async fn upgradable(host: &Host) -> Result<Vec<Found>, HostError> {
+    newer(host, Manager::detect(host)?).await
 }
 
-/// The same, of one manager.
+/// Their names, of one manager.
 pub(super) async fn pending(host: &Host, manager: Manager) -> Result<Vec<String>, HostError> {
+    Ok(newer(host, manager).await?.into_iter().map(|found| found.name).collect())
+}
+
+async fn newer(host: &Host, manager: Manager) -> Result<Vec<Found>, HostError> {
     Ok(match manager {
         Manager::Apt => {
             let said = host.ask(Call::new("apt-get").args(["-s", "-q", "upgrade"])).await?;
-            parse::apt_simulated(&said, "Inst")
+            parse::apt_updates(&said)
         }
         Manager::Dnf | Manager::Yum => {
             let call = Call::new(manager.program()).args(["-q", "check-update"]).answers(&[100]);
@@ -261,16 +266,17 @@ pub(super) async fn pending(host: &Host, manager: Manager) -> Result<Vec<String>
         }
         Manager::Pacman => {
             let call = Call::new("pacman").arg("-Qu").answers(&[1]);
-            parse::first_words(&host.ask(call).await?)
+            parse::pacman_updates(&host.ask(call).await?)
         }
         Manager::Zypper => {
             let call = Call::new("zypper");
             let call = call.args(["--non-interactive", "--quiet", "list-updates"]);
-            parse::zypper_names(&host.ask(call.timeout(super::local::LONG)).await?)
+            parse::zypper_updates(&host.ask(call.timeout(super::local::LONG)).await?)
         }
         Manager::Apk => {
             let said = host.ask(Call::new("apk").args(["version", "-q", "-l", "<"])).await?;
-            parse::first_words(&said)
+            let names = parse::first_words(&said).into_iter();
+            names.map(|name| Found::new(name, None, "")).collect()
         }
     })
 }

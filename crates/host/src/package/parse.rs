@@ -100,13 +100,62 @@ pub fn apt_simulated(text: &str, word: &str) -> Vec<String> {
     lines.filter_map(|rest| rest.split_whitespace().next()).map(str::to_owned).collect()
 }
 
+/// What is there and comes newer.
+fn newer(name: &str, before: &str, after: &str) -> Found {
+    let before = match before {
+        "" => String::new(),
+        before => format!("from {before}"),
+    };
+    Found::new(name, Some(after.to_owned()).filter(|after| !after.is_empty()), before)
+}
+
+/// `Inst name [old] (new origin [arch])` lines of apt's simulations.
+pub fn apt_updates(text: &str) -> Vec<Found> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix("Inst "));
+    let found = lines.filter_map(|line| {
+        let (name, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let before = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let after = rest.split_once('(').and_then(|(_, rest)| rest.split([' ', ')']).next());
+        let before = before.map_or("", |(before, _)| before);
+        (!name.is_empty()).then(|| newer(name, before, after.unwrap_or_default()))
+    });
+    found.collect()
+}
+
+/// `name old -> new` lines of pacman.
+pub fn pacman_updates(text: &str) -> Vec<Found> {
+    let found = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let name = words.next()?;
+        Some(match (words.next(), words.next(), words.next()) {
+            (Some(before), Some("->"), Some(after)) => newer(name, before, after),
+            _ => newer(name, "", ""),
+        })
+    });
+    found.collect()
+}
+
+/// The columns `S | Repository | Name | Current Version | Available Version | Arch` of zypper.
+pub fn zypper_updates(text: &str) -> Vec<Found> {
+    let found = text.lines().filter_map(|line| {
+        let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+        match columns.as_slice() {
+            [_, _, "Name", ..] | [_, _, "", ..] => None,
+            [_, _, name, before, after, ..] => Some(newer(name, before, after)),
+            [_, _, name, ..] => Some(newer(name, "", "")),
+            _ => None,
+        }
+    });
+    found.collect()
+}
+
 /// `name.arch version repo` lines of dnf and yum.
-pub fn dnf_updates(text: &str) -> Vec<String> {
+pub fn dnf_updates(text: &str) -> Vec<Found> {
     let lines = text.lines().take_while(|line| !line.starts_with("Obsoleting"));
     let named = lines.filter_map(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         match words.as_slice() {
-            [name, _, _] => name.rsplit_once('.').map(|(name, _)| name.to_owned()),
+            [name, after, _] => name.rsplit_once('.').map(|(name, _)| newer(name, "", after)),
             _ => None,
         }
     });
@@ -213,10 +262,19 @@ mod tests {
         assert_eq!(apt_simulated(text, "Remv"), ["b"]);
         let text =
             "\nbash.x86_64   5.1   base\nlong line with many words\nObsoleting Packages\nx.y 1 b\n";
-        assert_eq!(dnf_updates(text), ["bash"]);
+        assert_eq!(told(&dnf_updates(text)), ["bash|5.1|"]);
         let text = "S | Repository | Name | Version\n--+--+--+--\nv | base | bash | 5\n";
         assert_eq!(zypper_names(text), ["bash"]);
         assert_eq!(first_words("a 1 -> 2\nb\n\n"), ["a", "b"]);
+        assert_eq!(
+            told(&apt_updates(
+                "Reading\nInst vim [2:9.0-1] (2:9.1-1 Debian:12/stable [amd64])\nInst new (1.0 x [all])\nConf vim (2:9.1-1 x)\nInst odd\n"
+            )),
+            ["vim|2:9.1-1|from 2:9.0-1", "new|1.0|", "odd||"]
+        );
+        assert_eq!(told(&pacman_updates("a 1-1 -> 2-1\nb\n\n")), ["a|2-1|from 1-1", "b||"]);
+        let text = "S | Repository | Name | Current Version | Available Version | Arch\n--+--+--\nv | oss | bash | 5.1 | 5.2 | x86_64\n";
+        assert_eq!(told(&zypper_updates(text)), ["bash|5.2|from 5.1"]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod program;
 mod this;
 mod thread;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ pub use command::carry_out;
 pub(crate) use outcome::of_return;
 pub use program::{Grip, Program, Sign, Variables};
 pub(crate) use this::arguments;
-pub use thread::{Detached, Sharing, Stop, services};
+pub use thread::{Detached, Say, Sharing, Stop, services};
 
 /// What a step is given besides its definition.
 #[derive(Clone, Debug, Default)]
@@ -54,6 +55,8 @@ pub struct Input {
 /// A defined file whose steps can be carried out.
 pub struct Performer {
     live: Live,
+    /// How the step ended that is only being told of it still.
+    decided: RefCell<Option<StepResult>>,
 }
 
 impl Performer {
@@ -63,7 +66,7 @@ impl Performer {
     }
 
     /// The same, so that whoever sets the flag interrupts what it computes.
-    pub(crate) fn stoppable(
+    pub fn stoppable(
         bundle: Bundle,
         given: &Given,
         stop: Arc<AtomicBool>,
@@ -72,7 +75,7 @@ impl Performer {
         let live = Live::new(&bundle.name, &bundle.text, Box::new(bundle.files), &given)?;
         live.scene.stage.set(Stage::Acting);
         live.deadline.stop_with(stop);
-        Ok(Performer { live })
+        Ok(Performer { live, decided: RefCell::default() })
     }
 
     /// What computes longer is interrupted.
@@ -81,8 +84,13 @@ impl Performer {
     }
 
     /// Drops what nobody waits for any more. What was interrupted while it waited holds the interpreter that holds it.
-    pub(crate) fn let_go(&self) {
+    pub fn let_go(&self) {
         let _it_is_over_anyway = self.live.lua.gc_collect();
+    }
+
+    /// How the step ended, where nothing but a handler of it was left when it was stopped.
+    pub(crate) fn decided(&self) -> Option<StepResult> {
+        self.decided.take()
     }
 
     pub fn definition(&self) -> &Definition {
@@ -170,13 +178,14 @@ impl Performer {
             values.push_back(from_json(lua, argument).map_err(|error| self.told(&error))?);
         }
         let answer: mlua::Result<Value> = with(on, function.call_async(values)).await;
-        answer.map(|value| Some(to_json(&value))).map_err(|error| self.told(&error))
+        answer.and_then(|value| to_json(&value)).map(Some).map_err(|error| self.told(&error))
     }
 
     /// An error of a body, for people.
     fn told(&self, error: &mlua::Error) -> String {
         let mut mistake = from_error(error, &self.live.definition.bundle.name);
         mistake.detail = crate::vm::raised(&self.live.lua, mistake.detail);
+        let mistake = self.live.scene.missing.explain(&self.live.lua, mistake);
         if mistake.place.is_unknown() {
             mistake.detail
         } else {
@@ -239,6 +248,8 @@ impl Call<'_> {
             StepEnd::Skipped => Handler::Skip,
             _ => return result,
         };
+        let known = StepResult { exported: exported(&acting()), ..result.clone() };
+        self.performer.decided.replace(Some(known));
         if let Err(message) = self.handle(handler, &result).await {
             acting().complain(&format!("error: the handler of `{}`: {message}", self.step.name));
         }

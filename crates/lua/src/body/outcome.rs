@@ -9,43 +9,50 @@
 //! | a text or a number | it went well; that is the message |
 
 use hostler_model::workflow::{StepEnd, StepResult};
-use mlua::{MultiValue, Table, Value};
+use mlua::{MultiValue, Result, Table, Value};
 use serde_json::Value as Json;
 
-use crate::value::to_json;
+use crate::value::{to_json, words};
 
 pub(crate) fn of_return(returned: &MultiValue) -> StepResult {
+    read(returned).unwrap_or_else(|error| {
+        let message = format!("what it returned cannot be kept: {error}");
+        StepResult::new(StepEnd::Failed, message)
+    })
+}
+
+fn read(returned: &MultiValue) -> Result<StepResult> {
     let mut values = returned.iter();
     let first = values.next();
     let second = values.next();
     let third = values.next();
     let message = match second {
         None | Some(Value::Nil) => String::new(),
-        Some(value) => value.to_string().unwrap_or_default(),
+        Some(value) => words(value)?,
     };
-    match first {
+    Ok(match first {
         None => StepResult::new(StepEnd::Succeeded, ""),
         Some(Value::Nil) if second.is_none() => StepResult::new(StepEnd::Succeeded, ""),
         Some(Value::Nil | Value::Boolean(false)) => {
-            let output = third.map_or(Json::Null, to_json);
+            let output = third.map_or(Ok(Json::Null), to_json)?;
             StepResult { output, ..StepResult::new(StepEnd::Failed, message) }
         }
         Some(Value::Boolean(true)) => {
             let output = match (second, third) {
-                (_, Some(third)) => to_json(third),
-                (Some(table @ Value::Table(_)), None) => to_json(table),
+                (_, Some(third)) => to_json(third)?,
+                (Some(table @ Value::Table(_)), None) => to_json(table)?,
                 _ => Json::Null,
             };
             let changed = output.get("changed").and_then(Json::as_bool);
             StepResult { output, changed, ..StepResult::new(StepEnd::Succeeded, message) }
         }
-        Some(Value::Table(table)) => of_table(table),
-        Some(other) => StepResult::new(StepEnd::Succeeded, other.to_string().unwrap_or_default()),
-    }
+        Some(Value::Table(table)) => of_table(table)?,
+        Some(other) => StepResult::new(StepEnd::Succeeded, words(other)?),
+    })
 }
 
-fn of_table(table: &Table) -> StepResult {
-    let output = to_json(&Value::Table(table.clone()));
+fn of_table(table: &Table) -> Result<StepResult> {
+    let output = to_json(&Value::Table(table.clone()))?;
     let is = |name: &str| output.get(name).and_then(Json::as_bool);
     let failed =
         is("failed") == Some(true) || is("success") == Some(false) || is("ok") == Some(false);
@@ -53,7 +60,7 @@ fn of_table(table: &Table) -> StepResult {
     let message =
         word("message").or_else(|| word("error")).or_else(|| word("msg")).unwrap_or_default();
     let end = if failed { StepEnd::Failed } else { StepEnd::Succeeded };
-    StepResult { changed: is("changed"), output, ..StepResult::new(end, message) }
+    Ok(StepResult { changed: is("changed"), output, ..StepResult::new(end, message) })
 }
 
 #[cfg(test)]
@@ -70,6 +77,7 @@ mod tests {
             ("return false, 'no'", StepEnd::Failed, "no", "null"),
             ("return nil, 'no'", StepEnd::Failed, "no", "null"),
             ("return false", StepEnd::Failed, "", "null"),
+            ("return false, 'x\\255'", StepEnd::Failed, "x\u{fffd}", "null"),
             ("return 'done'", StepEnd::Succeeded, "done", "null"),
             (
                 "return {changed=false, message='m'}",

@@ -148,7 +148,8 @@ impl Detached {
                     flag.store(false, Ordering::Release);
                     performer.until(None);
                     drop(step);
-                    StepResult::new(StepEnd::Cancelled, "it was stopped")
+                    let stopped = || StepResult::new(StepEnd::Cancelled, "it was stopped");
+                    performer.decided().unwrap_or_else(stopped)
                 }
                 result = &mut step => result,
             }

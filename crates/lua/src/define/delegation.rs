@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use hostler_model::workflow::{Delegation, PickStrategy, Targets};
 use mlua::{Lua, Table, Value};
 
-use super::read::strings;
+use super::lists::strings;
+use crate::budget::{Budget, NODE};
 use crate::stage::is_unknown;
 use crate::value::{kind, text};
 
@@ -20,22 +21,25 @@ impl From<mlua::Error> for Unreadable {
     }
 }
 
+/// How deep tables of nodes may lie in each other.
+const DEEPEST: usize = 4;
 /// Words for where the execution itself runs.
 const HERE: [&str; 3] = ["local", "localhost", "127.0.0.1"];
 
 /// What the fields of a task or workflow say, and what is odd about it.
 pub(crate) fn read(
     lua: &Lua,
+    budget: &Budget,
     fields: &Table,
 ) -> Result<(Option<Delegation>, Option<String>), Unreadable> {
     let target: Value = fields.get("delegate_to")?;
     let mut remark = None;
     let mut found = match &target {
         Value::Nil => None,
-        Value::String(name) => named(&text(name))?,
+        Value::String(name) => named(&budget.text(name)?)?,
         Value::Function(_) => Some(to(Targets::Function)),
         Value::Table(_) if is_unknown(lua, &target) => Some(to(Targets::Nodes(Vec::new()))),
-        Value::Table(table) => Some(from_table(table)?),
+        Value::Table(table) => Some(from_table(budget, table, 0)?),
         other => {
             return Err(Unreadable::Mistake(format!(
                 "`delegate_to` is a {}; give the name of a node, a list of them, {{ tags = {{...}} }}, \"any\" or a function",
@@ -45,7 +49,7 @@ pub(crate) fn read(
     };
     let tags: Value = fields.get("delegate_tags")?;
     if !tags.is_nil() {
-        found.get_or_insert_default().targets = Targets::Labels(labels(&tags)?);
+        found.get_or_insert_default().targets = Targets::Labels(labels(budget, &tags)?);
     }
     if let Some(delegation) = &mut found {
         for options in [fields.clone(), options_of(fields)?.unwrap_or(lua.create_table()?)] {
@@ -70,7 +74,7 @@ pub(crate) fn read(
 
 /// The same for whoever is not reading a file.
 pub(crate) fn delegation_of(lua: &Lua, fields: &Table) -> Result<Option<Delegation>, String> {
-    match read(lua, fields) {
+    match read(lua, &Budget::of(lua), fields) {
         Ok((found, _)) => Ok(found),
         Err(Unreadable::Lua(error)) => Err(error.to_string()),
         Err(Unreadable::Mistake(detail)) => Err(detail),
@@ -110,13 +114,19 @@ fn named(name: &str) -> Result<Option<Delegation>, Unreadable> {
     }))
 }
 
-fn from_table(table: &Table) -> Result<Delegation, Unreadable> {
+fn from_table(budget: &Budget, table: &Table, depth: usize) -> Result<Delegation, Unreadable> {
+    if depth > DEEPEST {
+        return Err(Unreadable::Mistake(format!(
+            "`delegate_to`: tables lie more than {DEEPEST} deep in each other; is one in itself?"
+        )));
+    }
     if table.raw_len() > 0 {
-        let mut names = Vec::with_capacity(table.raw_len());
+        let mut names = Vec::new();
         for item in table.sequence_values::<Value>() {
+            budget.take(NODE)?;
             match item? {
-                Value::String(name) => names.push(text(&name)),
-                Value::Table(inner) => names.push(name_in(&inner)?.unwrap_or_default()),
+                Value::String(name) => names.push(budget.text(&name)?),
+                Value::Table(inner) => names.push(name_in(budget, &inner)?.unwrap_or_default()),
                 other => {
                     return Err(Unreadable::Mistake(format!(
                         "`delegate_to` lists a {}; give names of nodes",
@@ -131,18 +141,18 @@ fn from_table(table: &Table) -> Result<Delegation, Unreadable> {
     let mut is_said = false;
     for key in ["nodes", "names", "agents", "hosts"] {
         if let Value::Table(names) = table.get::<Value>(key)? {
-            found.targets = from_table(&names)?.targets;
+            found.targets = from_table(budget, &names, depth + 1)?.targets;
             is_said = true;
         }
     }
-    if let Some(name) = name_in(table)? {
+    if let Some(name) = name_in(budget, table)? {
         found.targets = named(&name)?.map_or(Targets::Nodes(Vec::new()), |named| named.targets);
         is_said = true;
     }
     for key in ["tags", "labels", "tag", "label", "selector"] {
         let given: Value = table.get(key)?;
         if !given.is_nil() {
-            let wanted = labels(&given)?;
+            let wanted = labels(budget, &given)?;
             let all = matches!(table.get("all")?, Value::Boolean(true));
             found.targets = if all { Targets::All(wanted) } else { Targets::Labels(wanted) };
             is_said = true;
@@ -150,7 +160,7 @@ fn from_table(table: &Table) -> Result<Delegation, Unreadable> {
     }
     if let Value::String(location) = table.get::<Value>("location")? {
         let mut wanted = BTreeMap::new();
-        wanted.insert("location".to_owned(), text(&location));
+        wanted.insert("location".to_owned(), budget.text(&location)?);
         found.targets = Targets::Labels(wanted);
         found.strategy = PickStrategy::Location;
         is_said = true;
@@ -176,10 +186,10 @@ fn from_table(table: &Table) -> Result<Delegation, Unreadable> {
     Ok(found)
 }
 
-fn name_in(table: &Table) -> Result<Option<String>, Unreadable> {
+fn name_in(budget: &Budget, table: &Table) -> Result<Option<String>, Unreadable> {
     for key in ["name", "node", "agent", "host", "address"] {
         if let Value::String(name) = table.get::<Value>(key)? {
-            return Ok(Some(text(&name)));
+            return Ok(Some(budget.text(&name)?));
         }
     }
     Ok(None)
@@ -213,15 +223,15 @@ fn label(word: &str) -> (String, String) {
     }
 }
 
-fn labels(value: &Value) -> Result<BTreeMap<String, String>, Unreadable> {
+fn labels(budget: &Budget, value: &Value) -> Result<BTreeMap<String, String>, Unreadable> {
     Ok(match value {
         Value::String(words) => {
             text(words).split(',').map(str::trim).filter(|w| !w.is_empty()).map(label).collect()
         }
         Value::Table(table) => {
-            let mut found = strings(value)?;
+            let mut found = strings(budget, value)?;
             for item in table.sequence_values::<Value>() {
-                let (key, value) = label(&item?.to_string()?);
+                let (key, value) = label(&budget.words(&item?)?);
                 found.insert(key, value);
             }
             found

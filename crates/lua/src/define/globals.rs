@@ -6,30 +6,36 @@ use std::rc::Rc;
 use hostler_model::suggest::nearest;
 use hostler_model::workflow::Place;
 use mlua::chunk::ChunkMode;
-use mlua::{Function, Lua, Result, Table, Value, Variadic};
+use mlua::{Function, Lua, Result, Table, Value};
 
 use super::imports::Imports;
-use super::words;
-use super::{Given, Remark};
+use super::values::values;
+use super::{Given, Notes, Remark, standard, words};
+use crate::diagnose::{Mistake, cut};
+use crate::missing;
 use crate::modules;
 use crate::ours;
 use crate::stage::{self, Scene, Stage, caller};
-use crate::value::{from_json, text};
+use crate::value::words as shown;
 
 /// What the builders collected.
 pub(crate) struct Collected {
     pub registered: Table,
     pub drafted: Table,
     pub fields_of: Function,
-    pub remarks: Rc<RefCell<Vec<Remark>>>,
+    pub notes: Rc<RefCell<Notes>>,
     pub stack: Rc<RefCell<Option<String>>>,
     values: Table,
+    package: Option<Table>,
 }
 
 impl Collected {
     /// What belongs to the file can be changed by it, unlike what belongs to the language.
     pub fn hand_over(&self) {
         self.values.set_readonly(false);
+        if let Some(package) = &self.package {
+            package.set_readonly(false);
+        }
     }
 }
 
@@ -46,35 +52,50 @@ pub(crate) fn load(lua: &Lua, name: &str, text: &str) -> Result<Function> {
     }
     let shebang = text.starts_with('#');
     let text = if shebang { format!("--{text}") } else { text.to_owned() };
-    lua.load(text).set_name(format!("={name}")).set_mode(ChunkMode::Text).into_function()
+    let chunk = lua.load(text).set_name(format!("={name}")).set_mode(ChunkMode::Text);
+    Scene::of(lua).missing.quietly(|| chunk.into_function())
 }
 
-pub(crate) fn install(lua: &Lua, imports: Rc<Imports>, given: &Given) -> Result<Collected> {
+pub(crate) fn install(
+    lua: &Lua,
+    imports: Rc<Imports>,
+    given: &Given,
+    texts: &str,
+) -> Result<Collected> {
     let globals = lua.globals();
-    let remarks: Rc<RefCell<Vec<Remark>>> = Rc::default();
-    let built = builders(lua, &remarks)?;
+    let notes: Rc<RefCell<Notes>> = Rc::default();
+    let built = builders(lua, &notes)?;
     for name in ["task", "workflow", "group", "parallel", "chain", "when", "saga"] {
         globals.set(name, built.get::<Value>(name)?)?;
+    }
+    for name in ["workflow", "saga"].into_iter().filter(|name| texts.contains(name)) {
+        missing::watch_module(lua, &globals.get::<Table>(name)?, name)?;
     }
     let values = values(lua, given)?;
     globals.set("values", &values)?;
     globals.set("Values", &values)?;
     globals.set("secrets", secrets(lua)?)?;
     let stack = stack_of(lua)?;
+    if texts.contains("stack.") {
+        missing::watch_module(lua, &globals.get::<Table>("stack")?, "stack")?;
+    }
     imports.install(lua)?;
     clock(lua, given)?;
-    loaders(lua)?;
+    standard::install(lua, texts)?;
+    let package = standard::package(lua, texts)?;
+    missing::watch_globals(lua)?;
     Ok(Collected {
         registered: built.get("registered")?,
         drafted: built.get("drafted")?,
         fields_of: built.get("fields_of")?,
-        remarks,
+        notes,
         stack,
         values,
+        package,
     })
 }
 
-fn builders(lua: &Lua, remarks: &Rc<RefCell<Vec<Remark>>>) -> Result<Table> {
+fn builders(lua: &Lua, notes: &Rc<RefCell<Notes>>) -> Result<Table> {
     let rust = lua.create_table()?;
     rust.set(
         "here",
@@ -87,18 +108,33 @@ fn builders(lua: &Lua, remarks: &Rc<RefCell<Vec<Remark>>>) -> Result<Table> {
         })?,
     )?;
     rust.set("unknown_method", {
-        let remarks = Rc::clone(remarks);
+        let notes = Rc::clone(notes);
         lua.create_function(move |_, (kind, name, file, line): (String, String, String, u32)| {
             let known = if kind == "task" { words::TASK } else { words::WORKFLOW };
             let meant = match nearest(&name, known.iter().map(|(word, _)| *word)) {
                 Some(meant) => format!("did you mean `:{meant}(..)`?"),
                 None => "it has no effect".to_owned(),
             };
-            let detail = format!("a {kind} has no method `{name}`; {meant}");
-            remarks.borrow_mut().push(Remark { place: Place { file, line }, detail });
+            let detail = format!("a {kind} has no method `{}`; {meant}", cut(&name, 100));
+            notes.borrow_mut().remark(Remark { place: Place { file, line }, detail });
             Ok(())
         })?
     })?;
+    rust.set("remark", {
+        let notes = Rc::clone(notes);
+        lua.create_function(move |lua, detail: String| {
+            notes.borrow_mut().remark(Remark { place: caller(lua), detail: cut(&detail, 500) });
+            Ok(())
+        })?
+    })?;
+    rust.set("mistake", {
+        let notes = Rc::clone(notes);
+        lua.create_function(move |lua, detail: String| {
+            notes.borrow_mut().mistake(Mistake::at(caller(lua), cut(&detail, 500)));
+            Ok(())
+        })?
+    })?;
+    rust.set("unknown", stage::unknown(lua))?;
     rust.set(
         "is_acting",
         lua.create_function(|lua, ()| Ok(Scene::of(lua).stage.get() == Stage::Acting))?,
@@ -125,59 +161,13 @@ impl IntoLuaValue for String {
     }
 }
 
-/// `values`: what was given; called with a table it says what holds where nothing was given.
-fn values(lua: &Lua, given: &Given) -> Result<Table> {
-    let values = match from_json(lua, &given.values)? {
-        Value::Table(table) => table,
-        _ => lua.create_table()?,
-    };
-    let meta = lua.create_table()?;
-    meta.set(
-        "__call",
-        lua.create_function(|_, (values, defaults): (Table, Option<Table>)| {
-            if let Some(defaults) = defaults {
-                below(&values, &defaults)?;
-            }
-            Ok(values)
-        })?,
-    )?;
-    let index = lua.create_table()?;
-    index.set("get", {
-        let values = values.clone();
-        lua.create_function(move |_, (path, default): (String, Value)| {
-            let mut at = Value::Table(values.clone());
-            for part in path.split('.') {
-                at = match at {
-                    Value::Table(table) => table.raw_get(part)?,
-                    _ => Value::Nil,
-                };
-            }
-            Ok(if at.is_nil() { default } else { at })
-        })?
-    })?;
-    meta.set("__index", index)?;
-    values.set_metatable(Some(meta))?;
-    Ok(values)
-}
-
-/// Puts defaults below what is there.
-fn below(values: &Table, defaults: &Table) -> Result<()> {
-    defaults.for_each(|key: Value, value: Value| {
-        match (values.raw_get::<Value>(key.clone())?, value) {
-            (Value::Nil, value) => values.raw_set(key, value),
-            (Value::Table(inner), Value::Table(value)) => below(&inner, &value),
-            _ => Ok(()),
-        }
-    })
-}
-
 /// `secrets.name` and `secrets.get("name")`: nobody knows them while a file is defined.
 fn secrets(lua: &Lua) -> Result<Table> {
     let secrets = lua.create_table()?;
     secrets.set(
         "get",
         lua.create_function(|lua, (first, second): (Value, Option<Value>)| {
-            let name = second.unwrap_or(first).to_string()?;
+            let name = shown(&second.unwrap_or(first))?;
             let value = secret(lua, &name)?;
             let problem = value.is_nil().then(|| {
                 format!("there is no secret `{name}` here; give it with `--secret {name}`")
@@ -188,7 +178,7 @@ fn secrets(lua: &Lua) -> Result<Table> {
     let meta = lua.create_table()?;
     meta.set(
         "__index",
-        lua.create_function(|lua, (_, name): (Table, Value)| secret(lua, &name.to_string()?))?,
+        lua.create_function(|lua, (_, name): (Table, Value)| secret(lua, &shown(&name)?))?,
     )?;
     secrets.set_metatable(Some(meta))?;
     Ok(secrets)
@@ -262,35 +252,6 @@ fn clock(lua: &Lua, given: &Given) -> Result<()> {
                 return Ok(env.get(&name).cloned());
             }
             Ok(modules::acting().env(&name))
-        })?,
-    )
-}
-
-/// `load`, `loadstring` and `print`: text only, and no word to anybody while a file is defined.
-fn loaders(lua: &Lua) -> Result<()> {
-    let globals = lua.globals();
-    let load = lua.create_function(|lua, (chunk, name): (Value, Option<String>)| {
-        let source = match chunk {
-            Value::String(source) => text(&source),
-            _ => return Ok((Value::Nil, Some("only text can be loaded".to_owned()))),
-        };
-        let name = name.unwrap_or_else(|| "=(load)".to_owned());
-        let chunk = lua.load(source).set_name(name).set_mode(ChunkMode::Text);
-        match chunk.into_function() {
-            Ok(function) => Ok((Value::Function(function), None)),
-            Err(error) => Ok((Value::Nil, Some(error.to_string()))),
-        }
-    })?;
-    globals.set("load", &load)?;
-    globals.set("loadstring", load)?;
-    globals.set(
-        "print",
-        lua.create_function(|lua, values: Variadic<Value>| {
-            if Scene::of(lua).stage.get() == Stage::Acting {
-                let words = values.iter().map(Value::to_string).collect::<Result<Vec<_>>>()?;
-                modules::acting().say(&words.join("\t"));
-            }
-            Ok(())
         })?,
     )
 }

@@ -1,5 +1,5 @@
-//! `import` and `require`: other files by their path from the file that asks, modules of ours by name, and modules that
-//! a server keeps.
+//! `import` and `require`: other files by their path from the file that asks, or else from the main one, modules of ours
+//! by name, and modules that a server keeps.
 //!
 //! What a text asks for by a name that is written out is looked for before anything runs ([`Imports::gather`]), so that
 //! it is there when a body asks for it, and what it mentions of our own modules is too.
@@ -14,8 +14,8 @@ use mlua::{Lua, Result, Value};
 use super::Remark;
 use super::globals::load;
 use crate::modules;
-use crate::source::{Library, identity, resolve};
-use crate::stage::caller;
+use crate::source::{Library, folder_of, identity, resolve};
+use crate::stage::{Scene, caller};
 use crate::wants::{Want, Word, wants};
 
 const IMPORTED: [&str; 4] = ["", ".sloth", ".lua", ".luau"];
@@ -94,10 +94,13 @@ impl Imports {
     /// The name and the text of what a file asks for; nothing for modules of ours.
     fn find(&self, from: &str, word: Word, name: &str) -> Option<(String, String)> {
         let beside = |name: &str, endings: &[&str]| {
-            endings.iter().find_map(|ending| {
-                let path = resolve(from, &format!("{name}{ending}"))?;
-                let text = self.library.text(&path)?;
-                Some((path, text))
+            // What is not beside the file that asks may be beside the main one.
+            [from, folder_of(from)].iter().find_map(|from| {
+                endings.iter().find_map(|ending| {
+                    let path = resolve(from, &format!("{name}{ending}"))?;
+                    let text = self.library.text(&path)?;
+                    Some((path, text))
+                })
             })
         };
         if word == Word::Import {
@@ -149,7 +152,8 @@ impl Imports {
         globals.set(
             "require",
             lua.create_function(move |lua, name: String| {
-                if let module @ Value::Table(_) = lua.globals().get::<Value>(name.as_str())? {
+                let there = || lua.globals().get::<Value>(name.as_str());
+                if let module @ Value::Table(_) = Scene::of(lua).missing.quietly(there)? {
                     return Ok(module);
                 }
                 if let Some(value) = run(lua, Word::Require, &name)? {
@@ -192,6 +196,6 @@ impl Imports {
 
 fn no_file(name: &str) -> String {
     format!(
-        "there is no file `{name}` beside this one; paths are relative to the file that imports and stay below the main one"
+        "there is no file `{name}` beside this one; paths are relative to the file that imports or to the main one, and stay below that"
     )
 }

@@ -10,29 +10,40 @@ mod delegation;
 mod globals;
 mod ground;
 mod imports;
+mod kinds;
+mod lists;
 mod module;
 mod read;
 mod settings;
+mod standard;
+mod values;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use hostler_model::workflow::{Act, Place, Step, Workflow};
 use mlua::{Lua, Table, Value};
 use serde_json::Value as Json;
 
-use crate::diagnose::{Mistake, Mistakes};
+use crate::budget::too_much;
+use crate::diagnose::{Mistake, Mistakes, cut};
 use crate::limits::Limits;
 use crate::modules::Tested;
-use crate::source::{Bundle, Files};
+use crate::source::{Bundle, Files, Library};
 use crate::stage::Scene;
-use crate::value::to_json;
+use crate::value::json;
 use crate::vm::Deadline;
 use ground::Ground;
 
 /// The step that is a whole file.
 pub(crate) const SCRIPT: &str = "main";
+/// How often a file may stumble over what is not there.
+const STUMBLES: usize = 8;
+/// How often two names are compared to find out what was meant.
+const LOOKS: usize = 100_000;
+/// How many workflows one file may define.
+const MOST_WORKFLOWS: usize = 10_000;
 /// What a file calls at its top that is a test.
 const TEST: &str = "test.describe";
 /// The step that is a handler of events.
@@ -106,6 +117,23 @@ pub(crate) struct Notes {
     pub remarks: Vec<Remark>,
 }
 
+impl Notes {
+    /// More of a kind are not told to anybody.
+    pub const MOST: usize = 1000;
+
+    pub fn remark(&mut self, remark: Remark) {
+        if self.remarks.len() < Notes::MOST {
+            self.remarks.push(remark);
+        }
+    }
+
+    pub fn mistake(&mut self, mistake: Mistake) {
+        if self.mistakes.len() < Notes::MOST {
+            self.mistakes.push(mistake);
+        }
+    }
+}
+
 impl Live {
     pub fn new(
         name: &str,
@@ -113,15 +141,7 @@ impl Live {
         files: Box<dyn Files>,
         given: &Given,
     ) -> Result<Live, Mistakes> {
-        let ground = Ground::new(name, text, files, given)?;
-        let returned = match ground.run()? {
-            Ok(value) => value,
-            Err(error) if is_script(&ground.text, &ground.scene) && !is_too_large(&error) => {
-                let _it_will_be_told_when_it_runs = error;
-                Value::Nil
-            }
-            Err(error) => return Err(ground.failed(&error)),
-        };
+        let (ground, returned) = Live::run(name, text, files, given)?;
         let mut notes = Notes { remarks: ground.missing.clone(), ..Notes::default() };
         let mut live = Live {
             definition: Definition {
@@ -141,7 +161,36 @@ impl Live {
         let read = live.collect(&ground.collected, &returned, &mut notes);
         live.lua.gc_restart();
         read.map_err(|error| ground.failed(&error))?;
+        live.deadline.set(None);
         live.finish(notes, given.strict)
+    }
+
+    /// Runs a file, once more where it stumbled over something that is not there and that is nothing of ours.
+    fn run(
+        name: &str,
+        text: &str,
+        files: Box<dyn Files>,
+        given: &Given,
+    ) -> Result<(Ground, Value), Mistakes> {
+        let library = Rc::new(Library::new(files));
+        let mut unknown = BTreeSet::new();
+        let mut until = None;
+        loop {
+            let ground = Ground::new(name, text, Rc::clone(&library), given, &unknown, until)?;
+            until = until.or(ground.until);
+            let error = match ground.run()? {
+                Ok(value) => return Ok((ground, value)),
+                Err(error) => error,
+            };
+            if is_script(&ground.text, &ground.scene) && !is_too_large(&error) {
+                let _it_will_be_told_when_it_runs = error;
+                return Ok((ground, Value::Nil));
+            }
+            let blamed = if defines(text) { ground.blamed(&error) } else { None };
+            if unknown.len() >= STUMBLES || !blamed.is_some_and(|name| unknown.insert(name)) {
+                return Err(ground.failed(&error));
+            }
+        }
     }
 
     /// Reads everything that the file said about workflows.
@@ -151,11 +200,19 @@ impl Live {
         returned: &Value,
         notes: &mut Notes,
     ) -> mlua::Result<()> {
-        notes.remarks.append(&mut collected.remarks.borrow_mut());
+        let said = collected.notes.take();
+        notes.mistakes.extend(said.mistakes);
+        notes.remarks.extend(said.remarks);
+        for (place, detail) in self.scene.missing.remarks(&self.lua) {
+            notes.remark(Remark { place, detail });
+        }
         let mut reader = read::Reader::new(&self.lua, &collected.fields_of, notes);
         let mut found = Vec::new();
         for raw in collected.registered.sequence_values::<Table>() {
             found.push(reader.workflow(&raw?)?);
+            if found.len() >= MOST_WORKFLOWS {
+                return Err(too_much());
+            }
         }
         let only = found.len() == 1;
         for (at, raw) in collected.registered.sequence_values::<Table>().enumerate() {
@@ -184,7 +241,7 @@ impl Live {
             self.workflows.insert(workflow.name.clone(), raw);
             self.definition.workflows.push(workflow);
         }
-        self.definition.outputs = to_json(&globals.get::<Value>("outputs")?);
+        self.definition.outputs = json(&globals.get::<Value>("outputs")?, &reader.budget)?;
         Ok(())
     }
 
@@ -249,6 +306,7 @@ impl Live {
             .any(|workflow| workflow.steps.iter().any(|step| step.act == Act::Script));
         if !is_script {
             for (what, place) in self.scene.deferred.borrow().iter() {
+                let what = if what == "export.values" { "export" } else { what };
                 notes.remarks.push(Remark {
                     place: place.clone(),
                     detail: format!(
@@ -257,15 +315,16 @@ impl Live {
                 });
             }
         }
-        for workflow in &self.definition.workflows {
+        for workflow in &mut self.definition.workflows {
+            forget_most_strangers(workflow);
             for problem in workflow.problems() {
-                notes.mistakes.push(Mistake::at(problem.place, problem.detail));
+                notes.mistake(Mistake::at(problem.place, cut(&problem.detail, 2000)));
             }
         }
-        let mut names: Vec<&str> = Vec::new();
+        let mut names = BTreeSet::new();
         for workflow in &self.definition.workflows {
-            if names.contains(&workflow.name.as_str()) {
-                notes.mistakes.push(Mistake::at(
+            if !names.insert(workflow.name.as_str()) {
+                notes.mistake(Mistake::at(
                     workflow.place.clone(),
                     format!(
                         "two workflows are called `{}`; give one of them another name",
@@ -273,7 +332,6 @@ impl Live {
                     ),
                 ));
             }
-            names.push(&workflow.name);
         }
         if strict {
             notes.mistakes.extend(
@@ -292,6 +350,27 @@ impl Live {
     }
 }
 
+/// Leaves only the first of the dependencies that are not there, which is a mistake with any of them: what was meant is
+/// looked for among all names, and that takes long where there are many of both.
+fn forget_most_strangers(workflow: &mut Workflow) {
+    let all = |step: &Step| step.depends_on.len() + step.after_failure_of.len();
+    if workflow.steps.iter().map(all).sum::<usize>() * workflow.steps.len() <= LOOKS {
+        return;
+    }
+    let known: BTreeSet<String> = workflow.steps.iter().map(|step| step.name.clone()).collect();
+    let mut left = (LOOKS / known.len().max(1)).max(1);
+    let mut is_told = |name: &String| {
+        let is_known = known.contains(name);
+        let is_told = is_known || left > 0;
+        left -= usize::from(!is_known && is_told);
+        is_told
+    };
+    for step in &mut workflow.steps {
+        step.depends_on.retain(&mut is_told);
+        step.after_failure_of.retain(&mut is_told);
+    }
+}
+
 /// Whether a file that failed is one that acts instead of defining.
 fn is_script(text: &str, scene: &Scene) -> bool {
     !defines(text) && !scene.deferred.borrow().is_empty()
@@ -300,7 +379,8 @@ fn is_script(text: &str, scene: &Scene) -> bool {
 /// Whether a text has words that define something.
 fn defines(text: &str) -> bool {
     let is_own = |at: usize| {
-        let before = text[..at].trim_end().chars().next_back();
+        let line = text[..at].rsplit('\n').next().unwrap_or_default();
+        let before = line.trim_end().chars().next_back();
         before.is_none_or(|c| c != '.' && !c.is_alphanumeric() && c != '_')
     };
     text.contains("TaskDefinitions")

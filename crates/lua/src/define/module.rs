@@ -1,13 +1,16 @@
 //! A file that others ask for with `require`: it is run once by itself, so that whatever is wrong with it is told to
 //! whoever keeps it, and not to everybody who uses it.
 
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
 use hostler_model::workflow::Place;
 
 use super::ground::Ground;
 use super::imports::is_taken;
 use super::{Given, Remark};
 use crate::diagnose::{Mistake, Mistakes};
-use crate::source::{Bundle, Files};
+use crate::source::{Bundle, Files, Library};
 
 /// The text of a module that is to be called `name`, with that of everything it needs, and what is odd about it.
 pub fn module(
@@ -24,7 +27,8 @@ pub fn module(
         );
         return Err(Mistakes(vec![Mistake::at(top(0), detail)], Vec::new()));
     }
-    let ground = Ground::new(file, text, files, given)?;
+    let library = Rc::new(Library::new(files));
+    let ground = Ground::new(file, text, library, given, &BTreeSet::new(), None)?;
     let returned = ground.run()?.map_err(|error| ground.failed(&error))?;
     let mut remarks = ground.missing.clone();
     if returned.is_nil() {

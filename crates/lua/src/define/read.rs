@@ -4,16 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hostler_model::suggest::nearest;
 use hostler_model::workflow::{
-    Act, ApprovalStep, Compensation, Condition, Handler, OnFailure, Place, Retry, Step, Workflow,
+    Act, ApprovalStep, Compensation, Handler, OnFailure, Place, Retry, Step, Workflow,
 };
 use mlua::{Function, Lua, Result, Table, Value};
 
-use super::words;
-use super::{Notes, Remark};
-use crate::define::amounts;
-use crate::diagnose::Mistake;
+use super::lists::{handlers, strings};
+use super::{Notes, Remark, amounts, kinds, words};
+use crate::budget::{Budget, NODE};
+use crate::diagnose::{Mistake, cut, from_error};
 use crate::stage::is_unknown;
-use crate::value::{kind, text, to_json};
+use crate::value::{json, kind, text};
+
+/// How long a name may be, and what is told of something.
+const LONGEST_NAME: usize = 200;
+const LONGEST_NOTE: usize = 1000;
 
 /// A workflow, its table, and the tables of its steps in their order.
 pub(crate) type Found = (Workflow, Table, Vec<Table>);
@@ -23,6 +27,8 @@ pub(crate) struct Reader<'a> {
     /// Gives the table behind a builder.
     pub fields_of: &'a Function,
     pub notes: &'a mut Notes,
+    /// What may be made of all that the file said.
+    pub budget: Budget,
     /// Tables of tasks that some workflow has.
     taken: BTreeSet<usize>,
 }
@@ -54,17 +60,38 @@ pub(crate) fn handler_field(handler: Handler, of_workflow: bool) -> &'static str
 
 impl<'a> Reader<'a> {
     pub fn new(lua: &'a Lua, fields_of: &'a Function, notes: &'a mut Notes) -> Reader<'a> {
-        Reader { lua, fields_of, notes, taken: BTreeSet::new() }
+        Reader { lua, fields_of, notes, budget: Budget::of(lua), taken: BTreeSet::new() }
     }
 }
 
 impl Reader<'_> {
     pub(super) fn remark(&mut self, place: &Place, detail: String) {
-        self.notes.remarks.push(Remark { place: place.clone(), detail });
+        self.notes.remark(Remark { place: place.clone(), detail: cut(&detail, LONGEST_NOTE) });
     }
 
     pub(super) fn mistake(&mut self, place: &Place, detail: String) {
-        self.notes.mistakes.push(Mistake::at(place.clone(), detail));
+        self.notes.mistake(Mistake::at(place.clone(), cut(&detail, LONGEST_NOTE)));
+    }
+
+    /// So much is wrong that nobody reads on.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.notes.mistakes.len() >= Notes::MOST
+    }
+
+    /// What cannot be called like this, whatever it is.
+    fn check_name(&mut self, what: &str, name: &str, place: &Place) {
+        if name.chars().count() > LONGEST_NAME {
+            let start = cut(name, 40);
+            let detail =
+                format!("the name of a {what}, `{start}`, is longer than {LONGEST_NAME} letters");
+            self.mistake(place, detail);
+        } else if name.contains(char::is_control) {
+            let shown = name.escape_debug();
+            let detail = format!(
+                "the name of a {what}, `{shown}`, has more than one line, or something that cannot be seen; give it a plain one"
+            );
+            self.mistake(place, detail);
+        }
     }
 
     /// The groups of `TaskDefinitions`, by name.
@@ -72,7 +99,7 @@ impl Reader<'_> {
         let mut named = BTreeMap::new();
         groups.for_each(|key: Value, group: Value| {
             if let (Value::String(name), Value::Table(group)) = (key, group) {
-                named.insert(text(&name), group);
+                named.insert(self.budget.text(&name)?, group);
             }
             Ok(())
         })?;
@@ -87,42 +114,48 @@ impl Reader<'_> {
     }
 
     pub fn workflow(&mut self, raw: &Table) -> Result<Found> {
-        let place = place_of(raw)?;
-        let (fields, _) = self.normal(raw, words::WORKFLOW, "workflow", &place)?;
-        let name = fields.get::<Value>("name")?.to_string()?;
+        let place = self.place_of(raw)?;
+        self.workflow_at(raw, &place).map_err(|error| placed(&error, &place))
+    }
+
+    fn workflow_at(&mut self, raw: &Table, place: &Place) -> Result<Found> {
+        self.budget.take(size_of::<Workflow>())?;
+        let (fields, _) = self.normal(raw, words::WORKFLOW, "workflow", place)?;
+        let name = self.budget.words(&fields.get::<Value>("name")?)?;
+        self.check_name("workflow", &name, place);
         let mut workflow = Workflow {
             name,
-            description: word(&fields, "description")?,
-            version: word(&fields, "version")?,
+            description: self.word(&fields, "description")?,
+            version: self.word(&fields, "version")?,
             place: place.clone(),
             ..Workflow::default()
         };
-        workflow.delegate = self.delegation(&fields, &place)?;
+        workflow.delegate = self.delegation(&fields, place)?;
         workflow.handlers = handlers(&fields, WORKFLOW_HANDLERS)?;
         if let Value::String(stack) = fields.get("stack")? {
-            workflow.stack = Some(text(&stack));
+            workflow.stack = Some(self.budget.text(&stack)?);
         }
-        if let serde_json::Value::Object(entries) = to_json(&fields.get::<Value>("metadata")?) {
+        if let serde_json::Value::Object(entries) = self.json(&fields, "metadata")? {
             workflow.metadata = entries.into_iter().collect();
         }
         let mut default_retry = Retry::default();
         if let Value::Table(config) = fields.get("config")? {
-            workflow.config = self.config(&config, &mut default_retry, &place)?;
+            workflow.config = self.config(&config, &mut default_retry, place)?;
         }
-        if let Some(timeout) = self.time(&fields, "timeout", &place)? {
+        if let Some(timeout) = self.time(&fields, "timeout", place)? {
             workflow.config.timeout = Some(timeout);
         }
         if let Value::String(path) = fields.get("workdir")? {
-            workflow.config.workdir = Some(text(&path));
+            workflow.config.workdir = Some(self.budget.text(&path)?);
         }
-        workflow.config.env.extend(strings(&fields.get::<Value>("env")?)?);
+        workflow.config.env.extend(strings(&self.budget, &fields.get::<Value>("env")?)?);
         let mut items = Vec::new();
-        self.gather(&fields.get::<Value>("tasks")?, &mut items)?;
+        self.gather(&fields.get::<Value>("tasks")?, place, &mut items)?;
         let mut tables = Vec::with_capacity(items.len());
         for item in items {
             self.taken.insert(item.to_pointer().addr());
             let item = self.based(item)?;
-            let (step, table) = self.step(&item, &place, &default_retry)?;
+            let (step, table) = self.step(&item, place, &default_retry)?;
             workflow.steps.push(step);
             tables.push(table);
         }
@@ -140,6 +173,7 @@ impl Reader<'_> {
         let tasks = self.lua.create_table()?;
         for task in drafted.sequence_values::<Table>() {
             let task = task?;
+            self.budget.take(0)?;
             let is_free = !self.taken.contains(&task.to_pointer().addr());
             let whose: Value = task.get("workflow")?;
             if is_free && (whose == name || whose.is_nil() && is_only) {
@@ -155,46 +189,11 @@ impl Reader<'_> {
         Ok(found)
     }
 
-    /// Tasks in lists, in lists of lists, and in maps by name.
-    fn gather(&mut self, value: &Value, into: &mut Vec<Table>) -> Result<()> {
-        let Value::Table(table) = value else { return Ok(()) };
-        if let Some(fields) = self.fields(table)? {
-            into.push(fields);
-            return Ok(());
-        }
-        if table.raw_len() == 0 && table.get::<Value>("name")?.is_string() {
-            into.push(table.clone());
-            return Ok(());
-        }
-        if table.raw_len() > 0 {
-            for item in table.sequence_values::<Value>() {
-                match item? {
-                    Value::Table(task) if self.fields(&task)?.is_none() && task.raw_len() == 0 => {
-                        into.push(task)
-                    }
-                    item => self.gather(&item, into)?,
-                }
-            }
-            return Ok(());
-        }
-        let mut named = BTreeMap::new();
-        table.for_each(|key: Value, value: Value| {
-            if let (Value::String(name), Value::Table(task)) = (key, value) {
-                named.insert(text(&name), task);
-            }
-            Ok(())
-        })?;
-        for (name, task) in named {
-            let task = self.fields(&task)?.unwrap_or(task);
-            if task.get::<Value>("name")?.is_nil() {
-                task.set("name", name)?;
-            }
-            into.push(task);
-        }
-        Ok(())
+    fn json(&self, fields: &Table, field: &str) -> Result<serde_json::Value> {
+        json(&fields.get::<Value>(field)?, &self.budget)
     }
 
-    fn fields(&self, table: &Table) -> Result<Option<Table>> {
+    pub(super) fn fields(&self, table: &Table) -> Result<Option<Table>> {
         self.fields_of.call(table)
     }
 
@@ -237,26 +236,37 @@ impl Reader<'_> {
     ) -> Result<(Table, usize)> {
         let fields = self.lua.create_table()?;
         let mut count = 0;
-        let mut strange = Vec::new();
+        let (mut strange, mut wrong) = (Vec::new(), Vec::new());
         let mut idle = false;
         raw.for_each(|key: Value, value: Value| {
             let Value::String(key) = key else { return Ok(()) };
+            self.budget.take(NODE + key.as_bytes().len())?;
             let key = text(&key);
             let field = words::field(known, &key);
             idle |= field
                 .is_some_and(|field| words::WITHOUT_EFFECT.iter().any(|(idle, _)| *idle == field));
             match field {
                 Some(field) => {
+                    if !is_unknown(self.lua, &value)
+                        && let Some(detail) = kinds::wrong(what, field, &value)
+                    {
+                        wrong.push(detail);
+                    }
                     let is_new = fields.get::<Value>(field)?.is_nil();
                     count += usize::from(is_new);
                     if is_new || field == key {
                         fields.set(field, value)?;
                     }
                 }
-                None => strange.push(key),
+                None if strange.len() < Notes::MOST => strange.push(cut(&key, LONGEST_NAME)),
+                None => {}
             }
             Ok(())
         })?;
+        wrong.sort();
+        for detail in wrong {
+            self.remark(place, detail);
+        }
         strange.sort();
         for key in strange {
             let meant = match nearest(&key, known.iter().map(|(word, _)| *word)) {
@@ -274,13 +284,22 @@ impl Reader<'_> {
     }
 
     fn step(&mut self, raw: &Table, around: &Place, retry: &Retry) -> Result<(Step, Table)> {
-        let mut place = place_of(raw)?;
-        if place.is_unknown() {
-            place = around.clone();
-        }
+        let own = self.place_of(raw)?;
+        let place = if own.is_unknown() { around.clone() } else { own.clone() };
+        let read = self.step_at(raw, place.clone(), own.is_unknown(), retry);
+        read.map_err(|error| placed(&error, &place))
+    }
+
+    fn step_at(
+        &mut self,
+        raw: &Table,
+        mut place: Place,
+        is_around: bool,
+        retry: &Retry,
+    ) -> Result<(Step, Table)> {
         let (fields, count) = self.normal(raw, words::TASK, "task", &place)?;
         let name = match fields.get::<Value>("name")? {
-            Value::String(name) => text(&name),
+            Value::String(name) => self.budget.text(&name)?,
             _ => {
                 self.mistake(
                     &place,
@@ -289,21 +308,22 @@ impl Reader<'_> {
                 String::new()
             }
         };
+        self.check_name("task", &name, &place);
         if let Value::Function(function) = fields.get::<Value>("command")?
-            && place_of(raw)?.is_unknown()
+            && is_around
             && let Some(line) = function.info().line_defined
         {
             place.line = u32::try_from(line).unwrap_or(place.line);
         }
         let mut step = Step {
             name,
-            description: word(&fields, "description")?,
+            description: self.word(&fields, "description")?,
             retry: retry.clone(),
             place: place.clone(),
             ..Step::default()
         };
         step.act = self.act(&fields, &mut step.shell, &step.name, &place)?;
-        step.depends_on = self.names(&fields.get::<Value>("depends_on")?)?;
+        step.depends_on = self.names(&fields.get::<Value>("depends_on")?, "depends_on", &place)?;
         // Most say nothing else, and asking for what is not there takes as long as for what is.
         let mut said = 0;
         for field in ["name", "place", "description", "command", "depends_on"] {
@@ -312,28 +332,29 @@ impl Reader<'_> {
         if said == count {
             return Ok((step, fields));
         }
-        step.after_failure_of = self.names(&fields.get::<Value>("next_if_fail")?)?;
+        let after = fields.get::<Value>("next_if_fail")?;
+        step.after_failure_of = self.names(&after, "next_if_fail", &place)?;
         step.timeout = self.time(&fields, "timeout", &place)?;
         self.retry(&fields, &mut step.retry, &place)?;
         step.run_if = self.conditions(&fields, "run_if", &place)?;
         step.abort_if = self.conditions(&fields, "abort_if", &place)?;
         step.health_check = self.conditions(&fields, "health_check", &place)?.into_iter().next();
         step.delegate = self.delegation(&fields, &place)?;
-        step.workdir = optional(&fields, "workdir")?;
-        step.user = optional(&fields, "user")?;
-        step.env = strings(&fields.get::<Value>("env")?)?;
-        if let serde_json::Value::Object(entries) = to_json(&fields.get::<Value>("params")?) {
+        step.workdir = self.optional(&fields, "workdir")?;
+        step.user = self.optional(&fields, "user")?;
+        step.env = strings(&self.budget, &fields.get::<Value>("env")?)?;
+        if let serde_json::Value::Object(entries) = self.json(&fields, "params")? {
             step.params = entries.into_iter().collect();
         }
-        step.tags = self.list(&fields.get::<Value>("tags")?)?;
-        step.artifacts = self.list(&fields.get::<Value>("artifacts")?)?;
-        step.consumes = self.list(&fields.get::<Value>("consumes")?)?;
+        step.tags = self.list(&fields.get("tags")?, "tags", &place)?;
+        step.artifacts = self.list(&fields.get("artifacts")?, "artifacts", &place)?;
+        step.consumes = self.list(&fields.get("consumes")?, "consumes", &place)?;
         step.handlers = handlers(&fields, STEP_HANDLERS)?;
         step.background = matches!(fields.get("async")?, Value::Boolean(true));
         step.may_fail = matches!(fields.get("may_fail")?, Value::Boolean(true));
         step.compensation = match fields.get::<Value>("compensate")? {
             Value::Function(_) => Some(Compensation::Function),
-            Value::String(line) => Some(Compensation::Command(text(&line))),
+            Value::String(line) => Some(Compensation::Command(self.budget.text(&line)?)),
             _ => None,
         };
         Ok((step, fields))
@@ -347,20 +368,23 @@ impl Reader<'_> {
         place: &Place,
     ) -> Result<Act> {
         if let Value::Table(program) = fields.get::<Value>("program")? {
-            return Ok(Act::Program(self.list(&Value::Table(program))?));
+            return Ok(Act::Program(self.list(&Value::Table(program), "program", place)?));
         }
-        let given = optional(fields, "shell")?;
+        let given = self.optional(fields, "shell")?;
         let is_line =
             given.as_deref().is_some_and(|given| given.trim().contains(char::is_whitespace));
         if is_line && fields.get::<Value>("command")?.is_nil() {
             return Ok(Act::Command(given.unwrap_or_default()));
         }
-        *shell = given;
+        *shell = match given {
+            Some(given) if is_line => Some(self.shell_of(&given, place)),
+            given => given,
+        };
         Ok(match fields.get::<Value>("command")? {
-            Value::String(line) => Act::Command(text(&line)),
+            Value::String(line) => Act::Command(self.budget.text(&line)?),
             Value::Function(_) => Act::Function,
             Value::Table(words) if words.raw_len() > 0 => {
-                Act::Program(self.list(&Value::Table(words))?)
+                Act::Program(self.list(&Value::Table(words), "command", place)?)
             }
             Value::Nil => match fields.get::<Value>("approval")? {
                 Value::Nil => {
@@ -371,12 +395,12 @@ impl Reader<'_> {
                     Act::Nothing
                 }
                 Value::Table(options) => Act::Approval(ApprovalStep {
-                    message: word(&options, "message")?,
+                    message: self.word(&options, "message")?,
                     count: amounts::count(&options.get("count")?).unwrap_or(1).max(1),
-                    approvers: self.list(&options.get("approvers")?)?,
+                    approvers: self.list(&options.get("approvers")?, "approvers", place)?,
                 }),
                 message => Act::Approval(ApprovalStep {
-                    message: message.to_string()?,
+                    message: self.budget.words(&message)?,
                     count: 1,
                     approvers: Vec::new(),
                 }),
@@ -392,95 +416,19 @@ impl Reader<'_> {
         })
     }
 
-    /// Names of steps: texts, tasks, or lists of them.
-    fn names(&self, value: &Value) -> Result<Vec<String>> {
-        let mut found: Vec<String> = Vec::new();
-        self.add_names(value, &mut found)?;
-        let mut unique = Vec::with_capacity(found.len());
-        for name in found {
-            if !unique.contains(&name) {
-                unique.push(name);
-            }
+    /// The shell of `bash -c`: the line of a task is given to it with `-c` anyway.
+    fn shell_of(&mut self, given: &str, place: &Place) -> String {
+        let mut words = given.split_whitespace();
+        let shell = words.next().unwrap_or_default().to_owned();
+        let others: Vec<&str> = words.filter(|word| *word != "-c").collect();
+        if !others.is_empty() {
+            let detail = format!(
+                "`shell` is the name of a shell, without `{}`; say it in the command, as in `set -e`",
+                others.join(" ")
+            );
+            self.mistake(place, detail);
         }
-        Ok(unique)
-    }
-
-    fn add_names(&self, value: &Value, into: &mut Vec<String>) -> Result<()> {
-        match value {
-            Value::String(name) => into.push(text(name)),
-            Value::Table(_) if is_unknown(self.lua, value) => {}
-            Value::Table(table) => {
-                let fields = self.fields(table)?;
-                let table = fields.as_ref().unwrap_or(table);
-                if let Value::String(name) = table.get::<Value>("name")?
-                    && table.raw_len() == 0
-                {
-                    into.push(text(&name));
-                    return Ok(());
-                }
-                for item in table.sequence_values::<Value>() {
-                    self.add_names(&item?, into)?;
-                }
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    /// One text, or a list of texts, or the keys of a map whose values are true.
-    fn list(&self, value: &Value) -> Result<Vec<String>> {
-        Ok(match value {
-            Value::String(one) => vec![text(one)],
-            Value::Table(_) if is_unknown(self.lua, value) => Vec::new(),
-            Value::Table(table) if table.raw_len() > 0 => {
-                let mut items = Vec::with_capacity(table.raw_len());
-                for item in table.sequence_values::<Value>() {
-                    items.push(item?.to_string()?);
-                }
-                items
-            }
-            Value::Table(table) => strings(&Value::Table(table.clone()))?
-                .into_iter()
-                .map(|(key, value)| if value == "true" { key } else { format!("{key}={value}") })
-                .collect(),
-            Value::Nil => Vec::new(),
-            other => vec![other.to_string()?],
-        })
-    }
-
-    fn conditions(&mut self, fields: &Table, field: &str, place: &Place) -> Result<Vec<Condition>> {
-        let mut found = Vec::new();
-        let value = fields.get::<Value>(field)?;
-        let items = match &value {
-            Value::Table(list) if list.raw_len() > 0 && !is_unknown(self.lua, &value) => {
-                list.sequence_values::<Value>().collect::<Result<Vec<_>>>()?
-            }
-            Value::Nil => Vec::new(),
-            other => vec![other.clone()],
-        };
-        for item in items {
-            match &item {
-                Value::String(line) => found.push(Condition::Command(text(line))),
-                Value::Function(_) => found.push(Condition::Function),
-                Value::Boolean(answer) => found.push(Condition::Always(*answer)),
-                Value::Table(options) => match options.get::<Value>("command")? {
-                    Value::String(line) => found.push(Condition::Command(text(&line))),
-                    Value::Function(_) => found.push(Condition::Function),
-                    _ => self.remark(
-                        place,
-                        format!("`{field}` is a table without a command; it has no effect"),
-                    ),
-                },
-                other => {
-                    let kind = kind(other);
-                    self.mistake(
-                        place,
-                        format!("`{field}` is a {kind}; give a function or a line for the shell"),
-                    );
-                }
-            }
-        }
-        Ok(found)
+        shell
     }
 
     fn delegation(
@@ -488,7 +436,7 @@ impl Reader<'_> {
         fields: &Table,
         place: &Place,
     ) -> Result<Option<hostler_model::workflow::Delegation>> {
-        match super::delegation::read(self.lua, fields) {
+        match super::delegation::read(self.lua, &self.budget, fields) {
             Ok((found, None)) => Ok(found),
             Ok((found, Some(remark))) => {
                 self.remark(place, remark);
@@ -503,55 +451,11 @@ impl Reader<'_> {
     }
 }
 
-fn handlers(fields: &Table, known: &[(&str, Handler)]) -> Result<Vec<Handler>> {
-    let mut found = Vec::new();
-    for (field, handler) in known {
-        if fields.get::<Value>(*field)?.is_function() {
-            found.push(*handler);
-        }
+/// An error that has no place of its own is one of what is read.
+fn placed(error: &mlua::Error, place: &Place) -> mlua::Error {
+    let mistake = from_error(error, "");
+    if !mistake.place.is_unknown() || place.is_unknown() {
+        return error.clone();
     }
-    Ok(found)
-}
-
-fn place_of(raw: &Table) -> Result<Place> {
-    let Value::Table(place) = raw.get::<Value>("place")? else { return Ok(Place::default()) };
-    Ok(Place {
-        file: place.get::<Option<String>>("file")?.unwrap_or_default(),
-        line: place.get::<Option<u32>>("line")?.unwrap_or(0),
-    })
-}
-
-/// A text, or nothing.
-pub(super) fn optional(fields: &Table, field: &str) -> Result<Option<String>> {
-    Ok(match fields.get::<Value>(field)? {
-        Value::String(value) => Some(text(&value)).filter(|value| !value.is_empty()),
-        _ => None,
-    })
-}
-
-fn word(fields: &Table, field: &str) -> Result<String> {
-    Ok(match fields.get::<Value>(field)? {
-        Value::Nil => String::new(),
-        Value::Table(_) | Value::Function(_) => String::new(),
-        other => other.to_string()?,
-    })
-}
-
-/// A map of texts; numbers and truth values become texts.
-pub(crate) fn strings(value: &Value) -> Result<BTreeMap<String, String>> {
-    let mut found = BTreeMap::new();
-    if let Value::Table(table) = value {
-        table.for_each(|key: Value, value: Value| {
-            if let Value::String(key) = key
-                && matches!(
-                    value,
-                    Value::String(_) | Value::Number(_) | Value::Integer(_) | Value::Boolean(_)
-                )
-            {
-                found.insert(text(&key), value.to_string()?);
-            }
-            Ok(())
-        })?;
-    }
-    Ok(found)
+    mlua::Error::runtime(format!("{place}: {}", mistake.detail))
 }

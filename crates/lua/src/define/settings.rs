@@ -4,7 +4,8 @@ use hostler_model::workflow::{Backoff, OnFailure, Place, Retry, WorkflowConfig};
 use mlua::{Result, Table, Value};
 
 use super::amounts::{self, span};
-use super::read::{Reader, optional, strings};
+use super::lists::strings;
+use super::read::Reader;
 use super::words;
 use crate::value::{kind, text};
 
@@ -117,9 +118,9 @@ impl Reader<'_> {
         if matches!(fields.get("parallel")?, Value::Boolean(false)) {
             config.max_parallel = Some(1);
         }
-        config.env = strings(&fields.get::<Value>("env")?)?;
-        config.env.extend(strings(&fields.get::<Value>("environment")?)?);
-        config.workdir = optional(&fields, "workdir")?;
+        config.env = strings(&self.budget, &fields.get::<Value>("env")?)?;
+        config.env.extend(strings(&self.budget, &fields.get::<Value>("environment")?)?);
+        config.workdir = self.optional(&fields, "workdir")?;
         if let Some(count) = amounts::count(&fields.get("retries")?) {
             retry.retries = count;
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use mlua::{IntoLuaMulti, Lua, Result, Table, Value};
 
 use super::{Described, Ended, Installer, Module, Order, acting};
-use crate::value::text;
+use crate::value::{text, words as shown};
 
 pub(crate) const MODULE: Module = Module {
     name: "exec",
@@ -162,15 +162,14 @@ fn order(command: &Value, options: Option<&Table>) -> Result<Order> {
     let option = |name: &str| options.map_or(Ok(Value::Nil), |options| options.get::<Value>(name));
     let mut order = match command {
         Value::Table(words) if words.raw_len() > 0 => {
-            let program =
-                words.sequence_values::<Value>().map(|word| Ok(word?.to_string()?.into()));
+            let program = words.sequence_values::<Value>().map(|word| Ok(shown(&word?)?.into()));
             Order { program: program.collect::<Result<_>>()?, ..Order::default() }
         }
         Value::Table(table) => {
             let line: Value = table.get("command")?;
-            Order::shell(shell(&option("shell")?)?.as_str(), &line.to_string()?)
+            Order::shell(shell(&option("shell")?)?.as_str(), &shown(&line)?)
         }
-        line => Order::shell(shell(&option("shell")?)?.as_str(), &line.to_string()?),
+        line => Order::shell(shell(&option("shell")?)?.as_str(), &shown(line)?),
     };
     order.workdir = match option("workdir")? {
         Value::String(path) => step.path(&text(&path)),
@@ -179,7 +178,7 @@ fn order(command: &Value, options: Option<&Table>) -> Result<Order> {
     let mut environment = step.environment.clone();
     if let Value::Table(more) = option("env")? {
         more.for_each(|name: String, value: Value| {
-            environment.insert(name, value.to_string()?);
+            environment.insert(name, shown(&value)?);
             Ok(())
         })?;
     }

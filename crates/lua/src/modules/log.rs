@@ -3,6 +3,7 @@
 use mlua::{Result, Value, Variadic};
 
 use super::{Described, Installer, Module, acting};
+use crate::value;
 use crate::value::to_json;
 
 pub(crate) const MODULE: Module = Module {
@@ -62,7 +63,7 @@ pub(crate) const MODULE: Module = Module {
 };
 
 fn words(values: &Variadic<Value>) -> Result<String> {
-    Ok(values.iter().map(Value::to_string).collect::<Result<Vec<_>>>()?.join(" "))
+    Ok(values.iter().map(value::words).collect::<Result<Vec<_>>>()?.join(" "))
 }
 
 fn install(module: &mut Installer<'_>) -> Result<()> {
@@ -86,7 +87,7 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
         })?;
     }
     module.act_quietly("table", |_, (value, title): (Value, Option<String>)| {
-        let shown = serde_json::to_string_pretty(&to_json(&value)).unwrap_or_default();
+        let shown = serde_json::to_string_pretty(&to_json(&value)?).unwrap_or_default();
         match title {
             Some(title) => acting().say(&format!("{title}: {shown}")),
             None => acting().say(&shown),

@@ -33,8 +33,10 @@ use std::rc::Rc;
 
 use mlua::{FromLuaMulti, IntoLuaMulti, Lua, MultiValue, Result, Table, Value};
 
+use crate::budget::check_length;
+use crate::missing;
 use crate::ours;
-use crate::stage::{Scene, Stage};
+use crate::stage::{Scene, Stage, is_unknown, unknown};
 
 /// A module as it is described.
 pub struct Module {
@@ -100,11 +102,13 @@ pub(crate) fn load(lua: &Lua, name: &str) -> Result<Value> {
 }
 
 fn make(lua: &Lua, module: &Module) -> Result<Table> {
-    let table = match lua.globals().get::<Value>(module.name)? {
+    let there = Scene::of(lua).missing.quietly(|| lua.globals().get::<Value>(module.name));
+    let table = match there? {
         Value::Table(standard) => standard,
         _ => lua.create_table()?,
     };
     (module.install)(&mut Installer { lua, table: table.clone(), module: module.name })?;
+    missing::watch_module(lua, &table, module.name)?;
     Ok(table)
 }
 
@@ -116,13 +120,26 @@ pub(crate) struct Installer<'a> {
 }
 
 impl Installer<'_> {
-    /// A function that only computes.
+    /// A function that only computes. What it makes of something that nobody knows nobody knows either.
     pub fn pure<A: FromLuaMulti, R: IntoLuaMulti>(
         &mut self,
         name: &str,
         f: impl Fn(&Lua, A) -> Result<R> + 'static,
     ) -> Result<()> {
-        self.function(name, |_, _| None, f)
+        let instead = |lua: &Lua, _: &str, args: &MultiValue| {
+            let is_open = args.iter().any(|value| value.is_table() && is_unknown(lua, value));
+            is_open.then(|| unknown(lua))
+        };
+        self.function(name, instead, f)
+    }
+
+    /// The same for what takes whatever it is given.
+    pub fn pure_with_any<A: FromLuaMulti, R: IntoLuaMulti>(
+        &mut self,
+        name: &str,
+        f: impl Fn(&Lua, A) -> Result<R> + 'static,
+    ) -> Result<()> {
+        self.function(name, |_, _, _| None, f)
     }
 
     /// A function that acts, and is done at once.
@@ -131,7 +148,7 @@ impl Installer<'_> {
         name: &str,
         f: impl Fn(&Lua, A) -> Result<R> + 'static,
     ) -> Result<()> {
-        self.function(name, |lua, what| Scene::of(lua).deferral(lua, what), f)
+        self.function(name, |lua, what, _| Scene::of(lua).deferral(lua, what), f)
     }
 
     /// The same for what is not worth a word when it does nothing.
@@ -141,25 +158,26 @@ impl Installer<'_> {
         f: impl Fn(&Lua, A) -> Result<R> + 'static,
     ) -> Result<()> {
         let is_defining = |lua: &Lua| Scene::of(lua).stage.get() == Stage::Defining;
-        self.function(name, move |lua, _| is_defining(lua).then_some(Value::Nil), f)
+        self.function(name, move |lua, _, _| is_defining(lua).then_some(Value::Nil), f)
     }
 
     /// A function that is called unless `instead` has an answer.
     fn function<A: FromLuaMulti, R: IntoLuaMulti>(
         &mut self,
         name: &str,
-        instead: impl Fn(&Lua, &str) -> Option<Value> + 'static,
+        instead: impl Fn(&Lua, &str, &MultiValue) -> Option<Value> + 'static,
         f: impl Fn(&Lua, A) -> Result<R> + 'static,
     ) -> Result<()> {
         let what = format!("{}.{name}", self.module);
-        let function =
-            self.lua.create_function(move |lua, args: MultiValue| match instead(lua, &what) {
+        let function = self.lua.create_function(move |lua, args: MultiValue| {
+            match instead(lua, &what, &args) {
                 Some(answer) => answer.into_lua_multi(lua),
                 None => match Scene::of(lua).mocked(&what) {
                     Some(values) => Ok(values.sequence_values().collect::<Result<MultiValue>>()?),
-                    None => f(lua, taken(&what, args, lua)?)?.into_lua_multi(lua),
+                    None => f(lua, taken(&what, args, lua)?)?.into_lua_multi(lua).map(plain),
                 },
-            })?;
+            }
+        })?;
         self.table.raw_set(name, function)
     }
 
@@ -181,7 +199,7 @@ impl Installer<'_> {
                 let (f, what) = (f.clone(), Rc::clone(&what));
                 async move {
                     let args = taken(&what, args, &lua)?;
-                    f(lua.clone(), args).await?.into_lua_multi(&lua)
+                    f(lua.clone(), args).await?.into_lua_multi(&lua).map(plain)
                 }
             })?
         };
@@ -199,8 +217,18 @@ impl Installer<'_> {
     }
 }
 
+/// Without the nothing at its end, which `print(f())` would show.
+fn plain(mut values: MultiValue) -> MultiValue {
+    while values.len() > 1 && values.back().is_some_and(Value::is_nil) {
+        values.pop_back();
+    }
+    values
+}
+
 /// What a function is called with; what does not fit is told with its name.
 fn taken<A: FromLuaMulti>(what: &str, args: MultiValue, lua: &Lua) -> Result<A> {
+    let lengths = args.iter().filter_map(Value::as_string).map(|text| text.as_bytes().len());
+    check_length(lua, lengths.sum())?;
     A::from_lua_args(args, 1, Some(what), lua)
 }
 

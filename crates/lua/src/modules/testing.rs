@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use super::{Described, Installer, Module, acting, tasks};
 use crate::body::{Input, arguments, carry_out, of_return};
 use crate::stage::Scene;
-use crate::value::{from_json, to_json};
+use crate::value::{self, from_json, to_json};
 
 pub(crate) const MODULE: Module = Module {
     name: "test",
@@ -163,7 +163,7 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
             Value::Table(list) => {
                 list.sequence_values::<Value>().flatten().any(|item| is_same(&item, &part))
             }
-            text => text.to_string()?.contains(&part.to_string()?),
+            text => value::words(text)?.contains(&value::words(&part)?),
         };
         judged(holds, words, || format!("{} is not in {}", shown(&part), shown(&all)))
     })?;
@@ -196,15 +196,17 @@ fn judged(holds: bool, words: Option<String>, otherwise: impl FnOnce() -> String
 
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
-        (Value::Table(_), Value::Table(_)) => to_json(a) == to_json(b),
+        (Value::Table(_), Value::Table(_)) => {
+            to_json(a).is_ok_and(|a| to_json(b).is_ok_and(|b| a == b))
+        }
         _ => a == b,
     }
 }
 
 fn shown(value: &Value) -> String {
     match value {
-        Value::Table(_) => to_json(value).to_string(),
-        value => value.to_string().unwrap_or_default(),
+        Value::Table(_) => to_json(value).map_or_else(|e| e.to_string(), |json| json.to_string()),
+        value => value::words(value).unwrap_or_default(),
     }
 }
 
@@ -215,7 +217,7 @@ async fn it(lua: Lua, first: Value, second: Option<Function>) -> Result<bool> {
             let going = kept.0.borrow();
             (format!("test {}", going.passed + going.failed.len() + 1), test)
         }
-        (name, Some(test)) => (name.to_string()?, test),
+        (name, Some(test)) => (value::words(&name)?, test),
         _ => return Err(mlua::Error::runtime("test.it needs a function")),
     };
     let groups = kept.0.borrow().groups.clone();

@@ -9,6 +9,7 @@ mod programs;
 mod proof;
 mod remote;
 mod sandbox;
+mod slips;
 mod system;
 mod testing;
 mod tools;

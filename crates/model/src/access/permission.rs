@@ -231,6 +231,14 @@ permissions! {
     SessionRead = "session.read", Global, Everybody;
     /// End one's own browser sessions.
     SessionEnd = "session.end", Global, Everybody;
+    /// See stacks, what they are made of, their resources, outputs and events; without the values of hidden parameters.
+    StackRead = "stack.read", Project, Viewer;
+    /// Make and change stacks; suspend, resume, check, snapshot and cancel them.
+    StackApply = "stack.apply", Project, User;
+    /// Take stacks down, with everything that they have made.
+    StackRemove = "stack.remove", Project, User;
+    /// Signal resources of stacks, let those go on that wait at a hook, and say that one is broken.
+    StackSignal = "stack.signal", Project, User;
     /// Read the entries of a project's state, their history, and watch them.
     StateRead = "state.read", Project, Viewer;
     /// Change the entries of a project's state.
@@ -275,7 +283,7 @@ permissions! {
     UserRemove = "user.remove", Global, Admin;
     /// See the watchers of a project, and how they stand on nodes.
     WatcherRead = "watcher.read", Project, Viewer;
-    /// Make, change, test and remove watchers of a project; looking at machines takes node.inspect too, and commands node.administer.
+    /// Make, change, enable, disable and remove watchers of a project; looking at machines takes node.inspect too, and commands node.administer.
     WatcherWrite = "watcher.write", Project, Operator;
     /// See workflows, their source and their executions, and the modules that are kept for them.
     WorkflowRead = "workflow.read", Project, Viewer;

@@ -57,10 +57,35 @@ fn a_wrong_pattern_says_what_is_meant() {
         ("tsak.*", "did you mean `task.*`?"),
         ("colour", "events.md"),
         ("task", "did you mean `task.*`?"),
+        ("custom", "did you mean `custom.*`?"),
         ("", "events.md"),
     ] {
         let wrong = given.parse::<EventPattern>().unwrap_err().to_string();
         assert!(wrong.contains(meant), "{given}: {wrong}");
+    }
+}
+
+#[test]
+fn a_filter_may_only_name_what_its_events_can_have() {
+    let mistake = |on: &[&str], filter: &str| {
+        let mut spec = spec(json!({
+            "on": on, "action": { "webhook": { "url": "https://ops.example/in" } },
+        }));
+        filter.clone_into(&mut spec.filter);
+        spec.problems(project(), "").into_iter().map(|problem| problem.detail).collect::<String>()
+    };
+    let wrong = mistake(&["task.failed"], "payload.exitcode == 1");
+    assert!(wrong.contains("did you mean `payload.exitCode`?"), "{wrong}");
+    let wrong = mistake(&["task.*", "node.offline"], "payload.outcome == \"failed\"");
+    assert!(wrong.contains("below `payload` there are exitCode, labels, node"), "{wrong}");
+    for (on, filter) in [
+        (&["task.failed", "node.*"][..], "payload.exitCode == 1 or payload.state == \"offline\""),
+        (&["node.*"], "payload.labels.zone == \"a\""),
+        (&["*"], "payload.exitcode == 1"),
+        (&["task.failed", "custom.deploy"], "payload.exitcode == 1"),
+        (&["custom.*"], "payload.anything.at.all"),
+    ] {
+        assert_eq!(mistake(on, filter), "", "{on:?} {filter}");
     }
 }
 

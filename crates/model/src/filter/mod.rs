@@ -53,6 +53,14 @@ pub struct Fields {
     pub open: &'static [&'static str],
 }
 
+/// What there is below an open field, where that is known better than it is for all documents.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Inner<'a> {
+    pub open: &'a str,
+    /// The first words below it; anything may be when absent.
+    pub names: Option<&'a [String]>,
+}
+
 impl Fields {
     /// Nothing is known: every path is taken.
     pub const ANY: Fields = Fields { paths: &[], open: &[""] };
@@ -105,7 +113,12 @@ enum Operand {
 impl Filter {
     /// Reads a filter; the first mistake ends it.
     pub fn read(text: &str, fields: &Fields) -> Result<Filter, Mistake> {
-        let root = parse::parse(text, fields)?;
+        Filter::read_within(text, fields, Inner::default())
+    }
+
+    /// The same, with more known of what the documents are.
+    pub fn read_within(text: &str, fields: &Fields, inner: Inner<'_>) -> Result<Filter, Mistake> {
+        let root = parse::parse(text, fields, inner)?;
         Ok(Filter { text: text.to_owned(), root: Arc::new(root) })
     }
 

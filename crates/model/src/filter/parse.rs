@@ -4,21 +4,22 @@ use regex::RegexBuilder;
 
 use super::lex::{Token, lex};
 use super::{
-    Comparison, DEPTH_MAX, Expr, Fields, Literal, Mistake, Operand, PARTS_MAX, REGEX_DEPTH_MAX,
-    REGEX_MAX, REGEXES_MAX,
+    Comparison, DEPTH_MAX, Expr, Fields, Inner, Literal, Mistake, Operand, PARTS_MAX,
+    REGEX_DEPTH_MAX, REGEX_MAX, REGEXES_MAX,
 };
 use crate::suggest::nearest;
 
 const WORDS: &[&str] =
     &["and", "or", "not", "in", "has", "startsWith", "endsWith", "contains", "true", "false"];
 
-pub(super) fn parse(text: &str, fields: &Fields) -> Result<Expr, Mistake> {
-    parse_boxed(text, fields).map_err(|mistake| *mistake)
+pub(super) fn parse(text: &str, fields: &Fields, inner: Inner<'_>) -> Result<Expr, Mistake> {
+    parse_boxed(text, fields, inner).map_err(|mistake| *mistake)
 }
 
-fn parse_boxed(text: &str, fields: &Fields) -> Result<Expr, Box<Mistake>> {
+fn parse_boxed(text: &str, fields: &Fields, inner: Inner<'_>) -> Result<Expr, Box<Mistake>> {
     let tokens = lex(text)?;
-    let mut parser = Parser { text, fields, tokens, next: 0, parts: 0, depth: 0, regexes: 0 };
+    let mut parser =
+        Parser { text, fields, inner, tokens, next: 0, parts: 0, depth: 0, regexes: 0 };
     if parser.peek() == &Token::End {
         let hint = "leave the filter out to take everything";
         return Err(parser.wrong("there is nothing here", hint));
@@ -36,6 +37,7 @@ fn parse_boxed(text: &str, fields: &Fields) -> Result<Expr, Box<Mistake>> {
 struct Parser<'t> {
     text: &'t str,
     fields: &'t Fields,
+    inner: Inner<'t>,
     tokens: Vec<(Token, usize)>,
     next: usize,
     parts: usize,
@@ -306,19 +308,14 @@ impl Parser<'_> {
         built.map_err(|error| match error {
             regex::Error::CompiledTooBig(_) => self.wrong_at(
                 at,
-                "this regular expression would take too much memory",
+                crate::pattern_mistake(&error),
                 "repeat less: a{1,100} within (...){1,100} is ten thousand",
             ),
-            error => {
-                let words = error.to_string();
-                let reason = words.lines().last().unwrap_or_default().trim();
-                let reason = reason.strip_prefix("error: ").unwrap_or(reason);
-                self.wrong_at(
-                    at,
-                    format!("this is not a regular expression: {reason}"),
-                    "neither look-around nor back-references are supported",
-                )
-            }
+            error => self.wrong_at(
+                at,
+                crate::pattern_mistake(&error),
+                "neither look-around nor back-references are supported",
+            ),
         })
     }
 
@@ -366,7 +363,20 @@ impl Parser<'_> {
         if !self.fields.has(&path) {
             return Err(self.unknown(&path, start));
         }
+        self.check_inner(&path, start)?;
         Ok(path)
+    }
+
+    fn check_inner(&self, path: &[String], at: usize) -> Parsed<()> {
+        let (Some(names), [open, name, ..]) = (self.inner.names, path) else { return Ok(()) };
+        if open != self.inner.open || names.contains(name) {
+            return Ok(());
+        }
+        let hint = match nearest(name, names.iter().map(String::as_str)) {
+            Some(meant) => format!("did you mean `{open}.{meant}`?"),
+            None => format!("below `{open}` there are {}", names.join(", ")),
+        };
+        Err(Mistake::new(self.text, at, format!("there is no field `{open}.{name}`"), hint))
     }
 
     fn unknown(&self, path: &[String], at: usize) -> Box<Mistake> {

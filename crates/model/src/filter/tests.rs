@@ -21,6 +21,23 @@ fn document() -> Value {
 }
 
 #[test]
+fn what_is_below_an_open_field_can_be_known() {
+    let names = ["exitCode".to_owned(), "node".to_owned()];
+    let inner = Inner { open: "payload", names: Some(&names) };
+    let read = |text: &str| Filter::read_within(text, &FIELDS, inner).map_err(|m| m.to_string());
+    for good in ["payload.exitCode == 1", "has(payload.node.name)", "labels.x == 1", "has(payload)"]
+    {
+        assert!(read(good).is_ok(), "{good}");
+    }
+    assert_eq!(
+        read("kind == 'a' and payload.exitcode == 1").unwrap_err(),
+        "line 1, column 17: there is no field `payload.exitcode`\n  kind == 'a' and payload.exitcode == 1\n                  ^\n  hint: did you mean `payload.exitCode`?"
+    );
+    let unknown = read("payload[\"colour\"] == 1").unwrap_err();
+    assert!(unknown.contains("below `payload` there are exitCode, node"), "{unknown}");
+}
+
+#[test]
 fn conditions_hold_or_not() {
     for (text, expected) in [
         ("kind == \"task.failed\"", true),

@@ -253,7 +253,7 @@ fn parse_test(text: &str, rest: &str) -> Result<Test, String> {
         regex::RegexBuilder::new(words)
             .size_limit(1 << 18)
             .build()
-            .map_err(|e| format!("`{words}` is not a pattern: {e}"))
+            .map_err(|e| format!("`{words}`: {}", crate::pattern_mistake(&e)))
     };
     let (test, value) = match rest {
         "exists" => return Ok(Test::Exists),
@@ -406,7 +406,7 @@ mod tests {
         .map(|text| text.parse::<Constraint>().unwrap_err())
         .collect();
         assert!(
-            errors[1].contains("unknown attribute") && errors[4].contains("pattern"),
+            errors[1].contains("unknown attribute") && errors[4].contains("regular expression"),
             "{errors:?}"
         );
     }

@@ -154,8 +154,7 @@ impl HealthCheck {
             Check::Exec(command) => look_at_command(&format!("{at}/check/exec"), command, say),
             Check::Log(pattern) => {
                 if let Err(error) = regex::Regex::new(pattern) {
-                    let why = error.to_string().replace('\n', " ");
-                    say.at(&format!("{at}/check/log"), format!("not a regular expression: {why}"));
+                    say.at(&format!("{at}/check/log"), crate::pattern_mistake(&error));
                 }
             }
         }

@@ -53,7 +53,10 @@ fn what_makes_none_is_told_with_its_place() {
         (json!({ "process": {} }), "/watch/process: say which"),
         (json!({ "process": { "name": "a", "command": "b" } }), "/watch/process: say which"),
         (json!({ "process": { "name": "a", "count": 0 } }), "/watch/process/count"),
-        (json!({ "process": { "command": "(" } }), "/watch/process/command: regex parse error"),
+        (
+            json!({ "process": { "command": "(" } }),
+            "/watch/process/command: this is not a regular expression: unclosed group",
+        ),
         (json!({ "port": { "port": 0 } }), "/watch/port/port"),
         (json!({ "port": { "port": 1, "host": "a b" } }), "/watch/port/host"),
         (json!({ "command": { "command": [] } }), "/watch/command/command"),

@@ -29,9 +29,11 @@ pub use step::{
     Step, Targets,
 };
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+
+use crate::Span;
 
 /// One workflow of a definition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -68,6 +70,53 @@ impl Workflow {
     pub fn position(&self, name: &str) -> Option<usize> {
         self.steps.iter().position(|step| step.name == name)
     }
+
+    /// Names of these steps, and of everything that they wait for, near or far.
+    pub fn needed_by<'w>(&'w self, names: impl IntoIterator<Item = &'w str>) -> BTreeSet<&'w str> {
+        let mut found = BTreeSet::new();
+        let mut left: Vec<&str> = names.into_iter().collect();
+        while let Some(name) = left.pop() {
+            if let Some(step) = self.step(name).filter(|_| found.insert(name)) {
+                left.extend(
+                    step.depends_on.iter().chain(&step.after_failure_of).map(String::as_str),
+                );
+            }
+        }
+        found
+    }
+
+    /// Names of a step, and of everything that waits for it, near or far.
+    pub fn waiting_for<'w>(&'w self, name: &'w str) -> BTreeSet<&'w str> {
+        let mut found = BTreeSet::from([name]);
+        loop {
+            let count = found.len();
+            for step in &self.steps {
+                let mut waits = step.depends_on.iter().chain(&step.after_failure_of);
+                if waits.any(|name| found.contains(name.as_str())) {
+                    found.insert(&step.name);
+                }
+            }
+            if found.len() == count {
+                return found;
+            }
+        }
+    }
+
+    /// How long a handler of a step, or one of the whole, may take: as long as what it belongs to, but not so little
+    /// that it could do nothing.
+    pub fn handler_time(&self, step: Option<&Step>) -> Span {
+        let own = step.map_or(self.config.timeout, |step| step.timeout);
+        own.map_or(Self::HANDLER_TIME, |own| own.max(Self::HANDLER_TIME_LEAST))
+    }
+
+    /// The same for what undoes a step.
+    pub fn undo_time(&self, step: &Step) -> Span {
+        step.timeout.map_or(Self::UNDO_TIME, |own| own.max(Self::HANDLER_TIME_LEAST))
+    }
+
+    const UNDO_TIME: Span = Span::from_secs(3600);
+    const HANDLER_TIME: Span = Span::from_secs(600);
+    const HANDLER_TIME_LEAST: Span = Span::from_secs(5);
 
     /// What it asks for that cannot be done yet, in words.
     pub fn unsupported(&self) -> Option<String> {

@@ -4,7 +4,9 @@ use hostler_api::Listing;
 use hostler_api::record::{EventEmit, EventEmitBody, EventExport, EventList, EventView};
 use hostler_control::{Cx, EventQuery, NewCustomEvent};
 use hostler_model::filter::Filter;
-use hostler_model::{Diagnostic, EVENT_FIELDS, Error, EventName, Need, Permission, ProjectId};
+use hostler_model::{
+    Diagnostic, Error, EventName, EventPattern, Need, Permission, ProjectId, read_event_filter,
+};
 
 use super::error::malformed;
 use super::gate::unknown_project;
@@ -25,7 +27,7 @@ pub(crate) async fn events(
         cause: call.query.cause.clone(),
         since: call.query.since,
         until: call.query.until,
-        filter: filter(call.query.filter.as_deref())?,
+        filter: filter(call.query.filter.as_deref(), call.query.kind.as_slice())?,
         with_nodes: false,
     };
     if call.query.watch == Some(true) {
@@ -40,14 +42,15 @@ pub(crate) async fn events(
     let limit = page::limit(call.query.limit)?;
     let head = app.control().event_head().await?;
     let events = app.control().event_list(&call.cx, &query, before, limit).await?;
-    let mut listing = page::listing(events, view::event);
+    let projects = app.control().event_projects(&events.items).await?;
+    let mut listing = page::listing(events, |event| view::event(event, &projects));
     listing.watch_cursor = Some(head.to_string());
     Ok(Answer::new(listing))
 }
 
-fn filter(given: Option<&str>) -> Result<Option<Filter>, Error> {
+fn filter(given: Option<&str>, kinds: &[EventPattern]) -> Result<Option<Filter>, Error> {
     let Some(text) = given else { return Ok(None) };
-    Filter::read(text, &EVENT_FIELDS).map(Some).map_err(|mistake| {
+    read_event_filter(text, kinds).map(Some).map_err(|mistake| {
         let mut error = malformed("the filter cannot be read", "mend it where the mark is");
         error.errors = vec![Diagnostic::new("/query/filter", mistake.to_string())];
         error
@@ -81,13 +84,14 @@ pub(crate) async fn export(
         cause: asked.cause.clone(),
         since: asked.since,
         until: asked.until,
-        filter: filter(asked.filter.as_deref())?,
+        filter: filter(asked.filter.as_deref(), asked.kind.as_slice())?,
         with_nodes: false,
     };
     let after = page::before(asked.cursor.as_deref())?.or(asked.after);
     let limit = page::limit(asked.limit)?;
     let events = app.control().event_export(&call.cx, &query, after, limit).await?;
-    Ok(Answer::new(page::listing(events, view::event)))
+    let projects = app.control().event_projects(&events.items).await?;
+    Ok(Answer::new(page::listing(events, |event| view::event(event, &projects))))
 }
 
 pub(crate) async fn emit(app: App, call: Call<EventEmit>) -> Result<Answer<EventView>, Error> {
@@ -103,5 +107,6 @@ pub(crate) async fn emit(app: App, call: Call<EventEmit>) -> Result<Answer<Event
         cause: None,
     };
     let told = app.control().event_emit(&call.cx, call.project(), new).await?;
-    Ok(Answer::new(view::event(told)))
+    let projects = app.control().event_projects(std::slice::from_ref(&told)).await?;
+    Ok(Answer::new(view::event(told, &projects)))
 }

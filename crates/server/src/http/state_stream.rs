@@ -6,9 +6,9 @@
 //! ([`STATE_IN_FLIGHT_MAX`]); then nothing more is read until some are answered, so that a client that does
 //! not take its answers is not read from either.
 //!
-//! A line that cannot be read ends the stream, after what was handed in is answered: what follows it cannot
-//! be trusted to be what was meant. A request that is refused is answered with a problem, and the stream
-//! goes on. When the client has nothing more to ask it ends its body; the stream ends when everything is
+//! A line that is no JSON ends the stream, after what was handed in is answered: what follows it cannot be
+//! trusted to be what was meant. A request that cannot be understood, or is refused, is answered with a problem
+//! under its number, and the stream goes on. When the client has nothing more to ask it ends its body; the stream ends when everything is
 //! answered. Every few seconds the credential is looked at again, as with every stream.
 
 use std::convert::Infallible;
@@ -163,14 +163,11 @@ impl Talk {
             if line.trim_ascii().is_empty() {
                 continue;
             }
-            match serde_json::from_slice::<StateAsk>(&line) {
-                Ok(ask) => self.ask(ask).await,
-                Err(error) => {
-                    let text = format!("a line cannot be read: {error}");
-                    self.give_up(malformed(
-                        text,
-                        "send one JSON document a line; /docs says which",
-                    ));
+            match read(&line) {
+                Line::Ask(ask) => self.ask(*ask).await,
+                Line::Unclear { id, text } => self.refuse(id, malformed(text, HINT)),
+                Line::Noise(text) => {
+                    self.give_up(malformed(text, HINT));
                     return;
                 }
             }
@@ -185,10 +182,12 @@ impl Talk {
         };
         match asked {
             Ok(()) => self.in_flight += 1,
-            Err(error) => {
-                self.write(&StateLine { id, answer: None, problem: Some(problem(error)) })
-            }
+            Err(error) => self.refuse(id, error),
         }
+    }
+
+    fn refuse(&mut self, id: u64, error: Error) {
+        self.write(&StateLine { id, answer: None, problem: Some(problem(error)) });
     }
 
     fn txn(&self, ask: StateAsk) -> Result<StateTxn, Error> {
@@ -219,7 +218,37 @@ impl Talk {
         self.body = None;
         self.input.clear();
         self.scanned = 0;
-        self.write(&StateLine { id: 0, answer: None, problem: Some(problem(error)) });
+        self.refuse(0, error);
+    }
+}
+
+/// What a client may have meant to send.
+const HINT: &str = r#"a line is one JSON object, such as {"id": 1, "do": {"op": "get", "key": "a"}}; POST …/state-stream in /docs has all of them"#;
+
+/// What is on a line.
+enum Line {
+    Ask(Box<StateAsk>),
+    /// JSON, and no request.
+    Unclear {
+        /// What it calls itself, 0 where it does not say.
+        id: u64,
+        text: String,
+    },
+    Noise(String),
+}
+
+fn read(line: &[u8]) -> Line {
+    let error = match serde_json::from_slice::<StateAsk>(line) {
+        Ok(ask) => return Line::Ask(Box::new(ask)),
+        Err(error) => error,
+    };
+    let words = error.to_string().replace(" at line 1 column ", ", at byte ");
+    match serde_json::from_slice::<serde_json::Value>(line) {
+        Ok(value) => {
+            let id = value.get("id").and_then(serde_json::Value::as_u64).unwrap_or(0);
+            Line::Unclear { id, text: format!("this is no request: {words}") }
+        }
+        Err(_) => Line::Noise(format!("a line is no JSON: {words}")),
     }
 }
 

@@ -186,6 +186,10 @@ async fn scrape(app: &App) -> Result<String, Error> {
         hooks: (control.hook_counts(), control.hook_standing().await?),
         identities: control.identity_counts(),
         audit_sinks: control.audit_sinks().await?.into_iter().map(|s| (s.name, s.lag)).collect(),
+        backup: {
+            let schedule = control.backup_schedule().await?;
+            (schedule.last_good.map(|good| good.time_created), schedule.is_overdue)
+        },
         egress: control.config().egress.counts(),
         authority: control.authority_counts().await?,
         authority_ends: Some(control.authority().certificate().time_expires()),

@@ -1,6 +1,6 @@
 //! From records to what callers see. Every field is named, so a new one cannot be forgotten or leak.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use hostler_api::node::{
@@ -24,7 +24,7 @@ use hostler_control::{
 };
 use hostler_model::{
     Bytes, Caller, Credential, Desired, Event, GpuHold, JoinToken, Name, Need, Node, NodeMetrics,
-    Operation, Permission, PermissionSet, Project, Reservation, Run, RunState, Scope,
+    Operation, Permission, PermissionSet, Project, ProjectId, Reservation, Run, RunState, Scope,
     SecondFactorState, ServerId, ServerRegistration, TaskState, Timestamp, WebSession,
 };
 use hostler_store::Member;
@@ -427,7 +427,7 @@ pub(crate) fn operation(operation: Operation) -> OperationView {
     }
 }
 
-pub(crate) fn event(event: Event) -> EventView {
+pub(crate) fn event(event: Event, projects: &HashMap<ProjectId, Name>) -> EventView {
     let sequence = event.sequence;
     let event = event.event;
     EventView {
@@ -435,6 +435,7 @@ pub(crate) fn event(event: Event) -> EventView {
         kind: event.name(),
         time: event.time,
         project: event.project_id,
+        project_name: event.project_id.and_then(|id| projects.get(&id).cloned()),
         object: event.object,
         actor: event.actor,
         message: event.message,

@@ -161,9 +161,10 @@ impl Watch {
     /// Turns a batch of events into messages.
     async fn take(&mut self, events: Vec<Event>) -> Result<(), Error> {
         if let Watched::Events(_) = self.watched {
+            let projects = self.app.control().event_projects(&events).await?;
             for event in events {
-                let cursor = event.sequence;
-                self.tell(WatchKind::Added, cursor, Some(view::event(event)), None);
+                let (cursor, event) = (event.sequence, view::event(event, &projects));
+                self.tell(WatchKind::Added, cursor, Some(event), None);
             }
             return Ok(());
         }

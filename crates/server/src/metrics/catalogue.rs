@@ -70,6 +70,8 @@ Server {
     AUDIT_SINK_LAG = "hostler_audit_sink_lag" gauge ["sink"] "Audit entries that wait to be delivered to a configured sink.";
     AUTHORITY_EXPIRES = "hostler_authority_expires_seconds" gauge [] "Time until the certificate authority expires.";
     AUTHORITY_WAITING = "hostler_authority_waiting_nodes" gauge [] "Nodes without a certificate of the authority that takes the place of another.";
+    BACKUP_LAST = "hostler_backup_last_timestamp_seconds" gauge [] "When the newest whole backup of the control plane was begun that servers made; 0 before there is one.";
+    BACKUP_OVERDUE = "hostler_backup_overdue" gauge [] "1 while a backup of the control plane should have been made and is not there.";
     BUILD = "hostler_build_info" info ["version"] "The version that is running.";
     CERT_EXPIRY = "hostler_cert_expiry_timestamp_seconds" gauge ["kind"] "When the certificate of the authority, or of this server, expires.";
     CONNECTIONS_REFUSED = "hostler_connections_refused_total" counter ["listener", "reason"] "Connections and peers that this process refused below the API, by why.";

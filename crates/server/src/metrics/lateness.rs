@@ -24,7 +24,7 @@ impl EncodeMetric for Lateness {
         let bounds = LATENESS_BOUNDS.iter().map(|millis| seconds(millis * 1000));
         let counted = counts.lateness.iter().copied().chain(std::iter::repeat(0));
         let buckets: Vec<(f64, u64)> =
-            bounds.chain(std::iter::once(f64::MAX)).zip(counted).collect();
+            bounds.chain(std::iter::once(f64::INFINITY)).zip(counted).collect();
         let count = counts.lateness.iter().sum();
         let sum = seconds(counts.lateness_micros);
         encoder.encode_histogram::<NoLabelSet>(sum, count, &buckets, None)

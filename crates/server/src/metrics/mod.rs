@@ -21,6 +21,7 @@ mod waits;
 
 pub use catalogue::{CATALOGUE, MetricDoc, MetricPage, catalogue, reference_markdown};
 pub(crate) use fleet::{nodes, workloads};
+pub use latency::WAITING;
 pub(crate) use latency::{Answered, Latency};
 
 use crate::history::FigureBook;
@@ -215,6 +216,8 @@ pub struct Sample {
     pub identities: hostler_control::IdentityCounts,
     /// Every configured sink of audit entries, with how many it has not been told of.
     pub audit_sinks: Vec<(String, u64)>,
+    /// When the newest whole backup was begun, and whether one is overdue.
+    pub backup: (Option<Timestamp>, bool),
     pub egress: hostler_egress::Counts,
     /// Seconds until the authority expires, and nodes that have to renew before another is dropped.
     pub authority: (u64, u64),
@@ -261,6 +264,8 @@ struct Inner {
     watcher_lost: Counter,
     hook_deliveries: Family<OutcomeLabel, Counter>,
     hook_lag: Gauge,
+    backup_last: Gauge,
+    backup_overdue: Gauge,
     hook_queue: Family<StateLabel, Gauge>,
     identities: Family<OutcomeLabel, Counter>,
     audit_sink_lag: Family<SinkLabel, Gauge>,
@@ -338,6 +343,8 @@ impl Metrics {
             watcher_lost: add(&mut registry, WATCHER_LOST, Counter::default()),
             hook_deliveries: add(&mut registry, HOOK_DELIVERIES, Family::default()),
             hook_lag: add(&mut registry, HOOK_LAG, Gauge::default()),
+            backup_last: add(&mut registry, BACKUP_LAST, Gauge::default()),
+            backup_overdue: add(&mut registry, BACKUP_OVERDUE, Gauge::default()),
             hook_queue: add(&mut registry, HOOK_QUEUE, Family::default()),
             identities: add(&mut registry, IDENTITY_TOKENS, Family::default()),
             audit_sink_lag: add(&mut registry, AUDIT_SINK_LAG, Family::default()),
@@ -524,6 +531,9 @@ impl Metrics {
             inner.hook_queue.get_or_create(&label).set(signed(count));
         }
         inner.hook_lag.set(signed(lag.as_secs()));
+        let (last, is_overdue) = sample.backup;
+        inner.backup_last.set(last.map_or(0, |time| time.micros() / 1_000_000));
+        inner.backup_overdue.set(i64::from(is_overdue));
         let hostler_control::IdentityCounts { issued, taken, refused } = sample.identities;
         for (outcome, count) in [("issued", issued), ("taken", taken), ("refused", refused)] {
             let label = OutcomeLabel { outcome };
@@ -686,6 +696,7 @@ mod tests {
             ),
             identities: hostler_control::IdentityCounts { issued: 8, taken: 9, refused: 3 },
             audit_sinks: vec![("siem".to_owned(), 12)],
+            backup: (Some(Timestamp::from_micros(1_600_000_000_000_000)), true),
             egress: hostler_egress::Counts { answered: 5, refused: 1, failed: 0 },
             authority_ends: Some(Timestamp::from_micros(1_700_000_000_000_000)),
             queue: QueueCounts {
@@ -730,6 +741,39 @@ mod tests {
     }
 
     #[test]
+    fn every_histogram_ends_in_all_that_there_was() {
+        let text = scraped();
+        let mut ends: std::collections::BTreeMap<String, (String, String)> = Default::default();
+        let mut counts: std::collections::BTreeMap<String, String> = Default::default();
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (series, value) = line.rsplit_once(' ').unwrap();
+            let (name, labels) = series.split_once('{').unwrap_or((series, ""));
+            let mut labels: Vec<&str> = labels.trim_end_matches('}').split(',').collect();
+            let end = labels.iter().position(|label| label.starts_with("le="));
+            let end = end.map(|at| labels.remove(at).trim_start_matches("le=").trim_matches('"'));
+            let labels = labels.join(",");
+            match (name.strip_suffix("_bucket"), end) {
+                (Some(name), Some(end)) => {
+                    let series = format!("{name}_count{{{labels}}}");
+                    ends.insert(series, (end.to_owned(), value.to_owned()));
+                }
+                _ => {
+                    counts.insert(format!("{name}{{{labels}}}"), value.to_owned());
+                }
+            }
+        }
+        let histograms = CATALOGUE.iter().filter(|metric| metric.kind == "histogram");
+        for metric in histograms.filter(|metric| metric.page == MetricPage::Server) {
+            let name = format!("{}_count", metric.name);
+            assert!(ends.keys().any(|series| series.starts_with(&name)), "{name}");
+        }
+        for (series, (end, value)) in &ends {
+            assert_eq!(end, "+Inf", "{series}");
+            assert_eq!(counts.get(series), Some(value), "{series}");
+        }
+    }
+
+    #[test]
     fn values_arrive() {
         let text = scraped();
         for line in [
@@ -751,6 +795,8 @@ mod tests {
             "hostler_hook_deliveries_total{outcome=\"failed\"} 2",
             "hostler_hook_queue{state=\"dead\"} 1",
             "hostler_hook_lag_seconds 7",
+            "hostler_backup_last_timestamp_seconds 1600000000",
+            "hostler_backup_overdue 1",
             "hostler_logins_total{outcome=\"wrong\"} 4",
             "hostler_logins_total{outcome=\"ok\"} 0",
             "hostler_audit_sink_lag{sink=\"siem\"} 12",

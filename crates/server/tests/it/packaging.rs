@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hostler_server::metrics::{CATALOGUE, MetricDoc};
+use hostler_server::metrics::{CATALOGUE, MetricDoc, WAITING};
 use serde_json::Value;
 
 fn packaging() -> PathBuf {
@@ -100,6 +100,26 @@ fn rules_and_dashboard_ask_for_what_there_is() {
     {
         assert!(names.contains(page), "{page}");
     }
+}
+
+#[test]
+fn what_waits_on_purpose_is_slow_nowhere() {
+    let endpoints: BTreeSet<&str> = hostler_api::all().iter().map(|one| one.name).collect();
+    for name in WAITING {
+        assert!(*name == "none" || endpoints.contains(name), "there is no endpoint {name}");
+    }
+    let left_out = format!("endpoint!~\"{}\"", WAITING.join("|"));
+    let (rules, dashboard) = (rules(), dashboard());
+    let durations = rules
+        .iter()
+        .chain(&dashboard)
+        .filter(|expression| expression.contains("hostler_http_request_duration_seconds_bucket"));
+    let mut count = 0;
+    for expression in durations {
+        assert!(expression.contains(&left_out), "{expression} should have {left_out}");
+        count += 1;
+    }
+    assert!(count >= 2, "{count}");
 }
 
 #[test]

@@ -304,9 +304,35 @@ async fn a_stream_answers_by_number_and_goes_on_after_a_refusal() {
 }
 
 #[tokio::test]
-async fn a_line_that_cannot_be_read_ends_the_stream() {
+async fn one_bad_request_is_answered_under_its_number_and_ends_nothing() {
     let world = World::new().await;
-    for bad in ["{nonsense}\n", "{\"id\": 1, \"what\": 2}\n", "[]\n", "\"x\"\n"] {
+    let mut stream = Stream::open(&world, &world.admin).await;
+    let put = |id: u64| json!({ "id": id, "do": { "op": "put", "key": "a", "value": "1" } });
+    for (bad, id, words) in [
+        (r#"{"id":3,"do":{"op":"incr"}}"#, 3, "unknown variant `incr`"),
+        (r#"{"id":4,"do":{"op":"get","key":5}}"#, 4, "expected a string"),
+        (r#"{"id":5,"what":2}"#, 5, "unknown field `what`"),
+        (r#"{"do":{"op":"get","key":"a"}}"#, 0, "missing field `id`"),
+        ("[]", 0, "invalid length"),
+        (r#""x""#, 0, "invalid type"),
+    ] {
+        stream.send(format!("{bad}\n{}\n", put(9))).await;
+        let mut both = [stream.next().await.unwrap(), stream.next().await.unwrap()];
+        both.sort_by_key(|line| line["id"].as_u64().unwrap());
+        let [refused, done] = both;
+        assert_eq!((&refused["id"], &done["id"]), (&json!(id), &json!(9)), "{bad}");
+        assert_eq!(done["problem"], Value::Null, "{bad}");
+        assert_eq!(refused["problem"]["code"], "malformed", "{bad}");
+        let (detail, hint) = (&refused["problem"]["detail"], &refused["problem"]["hint"]);
+        assert!(detail.as_str().unwrap().contains(words), "{bad}: {detail}");
+        assert!(hint.as_str().unwrap().contains("\"op\": \"get\""), "{hint}");
+    }
+}
+
+#[tokio::test]
+async fn a_line_that_is_no_json_ends_the_stream() {
+    let world = World::new().await;
+    for bad in ["{nonsense}\n", "{\"id\": 1\n", "id: 1\n"] {
         let mut stream = Stream::open(&world, &world.admin).await;
         let put = json!({ "id": 5, "do": { "op": "put", "key": "a", "value": "1" } });
         stream.send(format!("{put}\n\n{bad}{put}\n")).await;

@@ -16,6 +16,10 @@ pub const RESTORED: &str = "restored";
 /// gets larger ones. No installation counts this far between a backup and its restore.
 const LEAP: u64 = 1 << 32;
 
+/// Deeds of a resource that may have been done since: their numbers are told to others, who do nothing twice. They
+/// are counted in fewer bits. What is under way goes on under its own number.
+const DEED_LEAP: u32 = 1 << 16;
+
 /// Tables in which a fresh schema has its one row.
 const FRESH: [&str; 3] = ["journal_head", "state_head", "hook_cursor"];
 
@@ -148,6 +152,12 @@ impl Tx<'_> {
         self.execute("UPDATE lock SET token_last = token_last + $1", params![LEAP]).await?;
         let floor = self.lock_floor().await?;
         self.lock_floor_raise(floor + LEAP).await?;
+        self.execute("DELETE FROM stack_plan WHERE time_used IS NULL", Vec::new()).await?;
+        self.execute(
+            "UPDATE stack_resource SET deeds = deeds + $1 WHERE deed IS NULL",
+            params![DEED_LEAP],
+        )
+        .await?;
         self.execute("DELETE FROM node_resync", Vec::new()).await?;
         self.execute(
             "INSERT INTO node_resync (node_id, cause, time_created) SELECT id, 'restored', CAST($1 AS BIGINT) FROM node WHERE state <> 'removed'",

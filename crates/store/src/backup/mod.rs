@@ -13,6 +13,7 @@
 //! Loading goes step by step, and says in a setting that it is not finished ([`RESTORE_UNFINISHED`]) from
 //! the moment at which the database is empty until all is well: no server starts on what is half there.
 
+mod in_use;
 mod load;
 mod shape;
 mod snapshot;

@@ -87,6 +87,7 @@ async fn a_project_keeps_its_quota_and_weight(world: World) {
         blobs: Some(Bytes::mib(9)),
         logs: Some(Bytes::mib(10)),
         state: Some(Bytes::mib(8)),
+        stacks: Some(11),
     };
     let project = Project { quota, weight: 3, ..project("alpha") };
     world.tx("test", |tx| Box::pin(tx.project_insert(&project))).await.unwrap();

@@ -4808,8 +4808,8 @@ export interface components {
         EventExportQuery: {
             /** @description Only events of this project (name or id). */
             project?: string | null;
-            /** @description Only events of this kind, such as `task.failed` or `custom.deploy`. */
-            kind?: components["schemas"]["EventName"] | null;
+            /** @description Only events of this kind, such as `task.failed` or `custom.deploy`, or of all of a noun: `lock.*`. */
+            kind?: string | null;
             /** @description Only events about this kind of object... */
             object?: components["schemas"]["ObjectKind"] | null;
             /** @description ...with this id. */
@@ -4874,12 +4874,12 @@ export interface components {
             loopDepth?: number;
         };
         /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
-        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.administered" | "node.administer-failed" | "node.backed-up" | "node.backup-failed" | "node.backup-damaged" | "node.backup-removed" | "node.restored" | "node.restore-failed" | "node.removed" | "identity.keys-changed" | "image.added" | "image.removed" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.used" | "approval.withdrawn" | "approval.void" | "approval.break-glass" | "approval-policy.created" | "approval-policy.changed" | "approval-policy.removed" | "audit.anchored" | "audit.sink-trouble" | "audit.sink-well" | "authority.rotation-begun" | "authority.rotation-aborted" | "authority.rotated" | "custom" | "hook.created" | "hook.changed" | "hook.removed" | "hook.dead-letter" | "hook.loop-cut" | "backup.created" | "backup.failed" | "backup.restored" | "invitation.created" | "invitation.accepted" | "invitation.refused" | "invitation.revoked" | "join.refused" | "lock.expired" | "lock.forced" | "login.throttled" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "role.created" | "role.changed" | "role.removed" | "group.created" | "group.changed" | "group.removed" | "schedule.created" | "schedule.changed" | "schedule.paused" | "schedule.resumed" | "schedule.removed" | "schedule.fired" | "schedule.failed" | "schedule.missed" | "secret.created" | "secret.rotated" | "secret.linked" | "secret.destroyed" | "secret.removed" | "secret.unopened" | "secret.rewrapped" | "state.cleared" | "server.started" | "server.stopped" | "token.exposed" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "user.reset-issued" | "user.reset-used" | "user.second-factor-on" | "user.second-factor-off" | "user.recovery-code-used" | "user.linked" | "user.unlinked" | "user.sessions-ended" | "watcher.created" | "watcher.changed" | "watcher.removed" | "watcher.fired" | "watcher.cleared" | "watcher.trouble" | "workflow.pushed" | "workflow.removed" | "module.pushed" | "module.removed" | "execution.created" | "execution.step-started" | "execution.step-ended" | "execution.step-retried" | "execution.step-waits" | "execution.step-undone" | "execution.cancel-requested" | "execution.retried" | "execution.succeeded" | "execution.failed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
+        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.administered" | "node.administer-failed" | "node.backed-up" | "node.backup-failed" | "node.backup-damaged" | "node.backup-removed" | "node.restored" | "node.restore-failed" | "node.removed" | "identity.keys-changed" | "image.added" | "image.removed" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.used" | "approval.withdrawn" | "approval.void" | "approval.break-glass" | "approval-policy.created" | "approval-policy.changed" | "approval-policy.removed" | "audit.anchored" | "audit.sink-trouble" | "audit.sink-well" | "authority.rotation-begun" | "authority.rotation-aborted" | "authority.rotated" | "custom" | "hook.created" | "hook.changed" | "hook.removed" | "hook.dead-letter" | "hook.loop-cut" | "backup.created" | "backup.failed" | "backup.restored" | "invitation.created" | "invitation.accepted" | "invitation.refused" | "invitation.revoked" | "join.refused" | "lock.expired" | "lock.forced" | "login.throttled" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "role.created" | "role.changed" | "role.removed" | "group.created" | "group.changed" | "group.removed" | "schedule.created" | "schedule.changed" | "schedule.paused" | "schedule.resumed" | "schedule.removed" | "schedule.fired" | "schedule.failed" | "schedule.missed" | "secret.created" | "secret.rotated" | "secret.linked" | "secret.destroyed" | "secret.removed" | "secret.unopened" | "secret.rewrapped" | "stack.created" | "stack.begun" | "stack.completed" | "stack.failed" | "stack.removed" | "stack.paused" | "stack.hook-cleared" | "stack.signalled" | "stack.marked" | "stack.drifted" | "state.cleared" | "server.started" | "server.stopped" | "token.exposed" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "user.reset-issued" | "user.reset-used" | "user.second-factor-on" | "user.second-factor-off" | "user.recovery-code-used" | "user.linked" | "user.unlinked" | "user.sessions-ended" | "watcher.created" | "watcher.changed" | "watcher.removed" | "watcher.fired" | "watcher.cleared" | "watcher.trouble" | "workflow.pushed" | "workflow.removed" | "module.pushed" | "module.removed" | "execution.created" | "execution.step-started" | "execution.step-ended" | "execution.step-retried" | "execution.step-waits" | "execution.step-undone" | "execution.cancel-requested" | "execution.retried" | "execution.succeeded" | "execution.failed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
         EventListQuery: {
             /** @description Only events of this project (name or id). */
             project?: string | null;
-            /** @description Only events of this kind, such as `task.failed` or `custom.deploy`. */
-            kind?: components["schemas"]["EventName"] | null;
+            /** @description Only events of this kind, such as `task.failed` or `custom.deploy`, or of all of a noun: `lock.*`. */
+            kind?: string | null;
             /** @description Only events about this kind of object... */
             object?: components["schemas"]["ObjectKind"] | null;
             /** @description ...with this id. */
@@ -4925,6 +4925,8 @@ export interface components {
             /** Format: date-time */
             time: string;
             project?: components["schemas"]["ProjectId"] | null;
+            /** @description Name of the project, while there is one. */
+            project_name?: string | null;
             object: components["schemas"]["ObjectRef"];
             actor: components["schemas"]["Actor"];
             message: string;
@@ -7082,6 +7084,31 @@ export interface components {
             /** @description What is special about it, where clocks are changed. */
             remark?: components["schemas"]["FireRemark"] | null;
         };
+        /** @description A backup of paths of a node. */
+        NodeBackupAction: {
+            node: string;
+            /** @description Absolute paths of files and directories, with everything below them. */
+            paths: string[];
+            /** @description Names that are left out, with `*` and `?`; with a `/` in it, a pattern of the whole path. */
+            exclude?: string[];
+            /**
+             * @description Also what lies on other file systems below the paths.
+             * @default false
+             */
+            crossFilesystems?: boolean;
+            /**
+             * @description Where it is kept: `server`, or a store that the configuration of the servers names.
+             * @default server
+             */
+            store?: string;
+            /** @description A name for it; several backups can have the same. */
+            label?: string;
+            /**
+             * Format: uint32
+             * @description Keep so many backups of this node with this name.
+             */
+            keep?: number | null;
+        };
         NodeBackupCreateBody: {
             /**
              * @description Absolute paths of files and directories, with everything below them.
@@ -7554,7 +7581,7 @@ export interface components {
          * @description Kinds of objects that events, audit entries and watch streams speak of.
          * @enum {string}
          */
-        ObjectKind: "approval" | "approval-policy" | "audit-anchor" | "audit-sink" | "authority" | "backup" | "blob" | "container" | "custom" | "execution" | "group" | "hook" | "image" | "invitation" | "join-token" | "lock" | "member" | "module" | "node" | "operation" | "project" | "role" | "schedule" | "secret" | "server" | "state-namespace" | "task" | "task-array" | "token" | "user" | "watcher" | "web-session" | "workflow" | "workload";
+        ObjectKind: "approval" | "approval-policy" | "audit-anchor" | "audit-sink" | "authority" | "backup" | "blob" | "container" | "custom" | "execution" | "group" | "hook" | "image" | "invitation" | "join-token" | "lock" | "member" | "module" | "node" | "operation" | "project" | "role" | "schedule" | "secret" | "server" | "stack" | "state-namespace" | "task" | "task-array" | "token" | "user" | "watcher" | "web-session" | "workflow" | "workload";
         /** @description The object an event is about: enough to fetch it, or to name it once it is gone. */
         ObjectRef: {
             kind: components["schemas"]["ObjectKind"];
@@ -7621,6 +7648,8 @@ export interface components {
                 node: string;
                 source: components["schemas"]["ImageSource"];
             };
+        } | {
+            nodeBackup: components["schemas"]["NodeBackupAction"];
         };
         OperationGetQuery: {
             /**
@@ -7807,7 +7836,7 @@ export interface components {
             time: string;
         };
         /** @description What somebody may do to a kind of object; `docs/reference/access.md` lists them. */
-        Permission: "access.inspect" | "account.read" | "approval.read" | "approval.decide" | "approval.withdraw" | "approval.break-glass" | "approval-policy.read" | "approval-policy.set" | "approval-policy.global" | "audit.read" | "audit.anchor" | "authority.rotate" | "backup.create" | "backup.read" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "egress.call" | "event.read" | "event.emit" | "group.read" | "group.create" | "group.update" | "group.remove" | "hook.read" | "hook.write" | "hook.manage" | "hook.global" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "lock.read" | "lock.use" | "lock.force" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node.inspect" | "node.administer" | "node.backup" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "schedule.read" | "schedule.write" | "schedule.run" | "schedule.manage" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "system.diagnose" | "session.read" | "session.end" | "state.read" | "state.write" | "state.clear" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "watcher.read" | "watcher.write" | "workflow.read" | "workflow.push" | "workflow.run" | "workflow.cancel" | "workflow.remove" | "workflow.manage" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
+        Permission: "access.inspect" | "account.read" | "approval.read" | "approval.decide" | "approval.withdraw" | "approval.break-glass" | "approval-policy.read" | "approval-policy.set" | "approval-policy.global" | "audit.read" | "audit.anchor" | "authority.rotate" | "backup.create" | "backup.read" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "egress.call" | "event.read" | "event.emit" | "group.read" | "group.create" | "group.update" | "group.remove" | "hook.read" | "hook.write" | "hook.manage" | "hook.global" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "lock.read" | "lock.use" | "lock.force" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node.inspect" | "node.administer" | "node.backup" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "schedule.read" | "schedule.write" | "schedule.run" | "schedule.manage" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "system.diagnose" | "session.read" | "session.end" | "stack.read" | "stack.apply" | "stack.remove" | "stack.signal" | "state.read" | "state.write" | "state.clear" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "watcher.read" | "watcher.write" | "workflow.read" | "workflow.push" | "workflow.run" | "workflow.cancel" | "workflow.remove" | "workflow.manage" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
         Phase: ("starting" | "running" | "stopping" | "stopped" | "completed") | "waiting" | "backoff" | "idle" | "failed" | "removed";
         /**
          * @description How one node is chosen of several.
@@ -8187,6 +8216,11 @@ export interface components {
             logs?: (number | string) | null;
             /** @description Keys and values of its state. */
             state?: (number | string) | null;
+            /**
+             * Format: uint64
+             * @description Stacks, without those that are resources of others.
+             */
+            stacks?: number | null;
         };
         /** @description What a run waits for. */
         Readiness: {
@@ -17654,8 +17688,8 @@ export interface operations {
             query?: {
                 /** @description Only events of this project (name or id). */
                 project?: string;
-                /** @description Only events of this kind, such as `task.failed` or `custom.deploy`. */
-                kind?: components["schemas"]["EventName"];
+                /** @description Only events of this kind, such as `task.failed` or `custom.deploy`, or of all of a noun: `lock.*`. */
+                kind?: string;
                 /** @description Only events about this kind of object... */
                 object?: components["schemas"]["ObjectKind"];
                 /** @description ...with this id. */
@@ -17706,8 +17740,8 @@ export interface operations {
             query?: {
                 /** @description Only events of this project (name or id). */
                 project?: string;
-                /** @description Only events of this kind, such as `task.failed` or `custom.deploy`. */
-                kind?: components["schemas"]["EventName"];
+                /** @description Only events of this kind, such as `task.failed` or `custom.deploy`, or of all of a noun: `lock.*`. */
+                kind?: string;
                 /** @description Only events about this kind of object... */
                 object?: components["schemas"]["ObjectKind"];
                 /** @description ...with this id. */

@@ -4,6 +4,9 @@
 //! terminal tells it of Ctrl-C by itself. Everywhere else it gets a group of its own, so that what it started
 //! ends with it.
 
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
 use std::process::ExitStatus;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
@@ -29,6 +32,30 @@ pub(super) struct NotStarted {
     pub failure: Failure,
 }
 
+impl NotStarted {
+    fn of(program: &str, error: &io::Error) -> NotStarted {
+        NotStarted {
+            code: if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 },
+            failure: Failure::told(
+                exit::Code::Failure,
+                format!("`{program}` cannot be run: {error}"),
+                "look at the command after `--`",
+            ),
+        }
+    }
+
+    /// What can be known before anybody waits for a lock: that there is no such program.
+    pub(super) fn foreseen(command: &[String], path: &OsStr) -> Option<NotStarted> {
+        let program = command.first().map_or("", String::as_str);
+        let is_there = match program.contains('/') {
+            true => Path::new(program).exists(),
+            false => std::env::split_paths(path).any(|dir| dir.join(program).is_file()),
+        };
+        let missing = io::Error::from_raw_os_error(rustix::io::Errno::NOENT.raw_os_error());
+        (!is_there).then(|| NotStarted::of(program, &missing))
+    }
+}
+
 /// Whether a terminal sends its signals to us.
 fn is_foreground() -> bool {
     let group = rustix::process::getpgrp();
@@ -51,14 +78,7 @@ impl Running {
         if has_group {
             process.process_group(0);
         }
-        let child = process.spawn().map_err(|error| NotStarted {
-            code: if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 },
-            failure: Failure::told(
-                exit::Code::Failure,
-                format!("`{program}` cannot be run: {error}"),
-                "look at the command after `--`",
-            ),
-        })?;
+        let child = process.spawn().map_err(|error| NotStarted::of(program, &error))?;
         let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         Ok(Running { child, pid, has_group })
     }
@@ -125,4 +145,25 @@ pub(super) fn code_of(status: ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt as _;
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_not_there_is_known_before_it_is_started() {
+        let foreseen = |program: &str| {
+            let path = OsStr::new("/no/such/place:/bin:/usr/bin");
+            NotStarted::foreseen(&[program.to_owned()], path).map(|it| (it.code, it.failure))
+        };
+        for there in ["sh", "/bin/sh", "/"] {
+            assert!(foreseen(there).is_none(), "{there}");
+        }
+        for missing in ["nosuchcmd", "/no/such/program", "./nosuch", ""] {
+            let (code, failure) = foreseen(missing).unwrap();
+            assert_eq!(code, 127, "{missing}");
+            assert!(failure.render(false).contains("cannot be run: No such file"), "{missing}");
+        }
+    }
 }

@@ -35,6 +35,9 @@ enum End {
 
 pub async fn run(cx: &Cx, args: LockRunArgs) -> Outcome {
     let lock = &args.lock.lock;
+    if let Some(code) = foreseen(cx, &args.command) {
+        return Ok(code);
+    }
     let holder = acquire::this_holder(&args.wish.why, &args.command);
     let link = cx.link()?;
     let held = match acquire::hold(cx, &link, lock, &args.wish, args.wait, holder).await? {
@@ -56,6 +59,9 @@ pub async fn run(cx: &Cx, args: LockRunArgs) -> Outcome {
 pub async fn lead(cx: &Cx, args: LockLeadArgs) -> Outcome {
     let lock: &LockName = &args.lock.lock;
     let wish = LockWishArgs { slots: 1, ttl: args.ttl, why: args.why };
+    if let Some(code) = foreseen(cx, &args.command) {
+        return Ok(code);
+    }
     loop {
         let holder = acquire::this_holder(&wish.why, &args.command);
         let link = cx.link()?;
@@ -69,6 +75,14 @@ pub async fn lead(cx: &Cx, args: LockLeadArgs) -> Outcome {
             End::Lost(why) => cx.ui.warn(&format!("{lock} is led by somebody else: {why}")),
         }
     }
+}
+
+/// Nobody waits for the sake of a command that cannot be run.
+fn foreseen(cx: &Cx, command: &[String]) -> Option<u8> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let NotStarted { code, failure } = NotStarted::foreseen(command, &path)?;
+    cx.ui.fail(&failure);
+    Some(code)
 }
 
 /// Runs a command while the lock is held, and releases it.

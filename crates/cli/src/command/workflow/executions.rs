@@ -43,6 +43,15 @@ pub fn find(cx: &Cx, beginning: &str) -> Result<PathBuf, Failure> {
     }
 }
 
+/// Removes the journal of one that was refused before it began: there is nothing in it to go on with.
+pub fn drop_unbegun(cx: &Cx, id: &str) {
+    let path = folder(cx).join(id);
+    let journal = std::fs::metadata(path.join("journal.jsonl"));
+    if journal.is_ok_and(|journal| journal.len() == 0) {
+        let _another_time = std::fs::remove_dir_all(path);
+    }
+}
+
 /// Removes the oldest that are over, beyond what is worth keeping.
 pub fn tidy(folder: &Path) {
     const KEPT: usize = 200;

@@ -32,6 +32,9 @@ struct Done {
 
 pub async fn run(cx: &Cx, args: WorkflowRunArgs) -> Outcome {
     let given = given::given(cx, &args.file.values, &args.file.set, args.file.strict)?;
+    if given::on_server(&args.file.file).is_some() || args.remote {
+        only_here(&args)?;
+    }
     if let Some(name) = given::on_server(&args.file.file) {
         return server::run(cx, &args, name, given.values).await;
     }
@@ -49,6 +52,7 @@ pub async fn run(cx: &Cx, args: WorkflowRunArgs) -> Outcome {
             .into_iter()
             .map(|workflow| workflow.name.clone())
             .collect();
+    let count = chosen.len();
     if args.interactive && !cx.ui.may_ask() {
         return Err(Failure::usage(
             "nobody can be asked here",
@@ -59,6 +63,7 @@ pub async fn run(cx: &Cx, args: WorkflowRunArgs) -> Outcome {
         only: args.tasks,
         is_here: args.here,
         at_once: args.parallel.unwrap_or_else(at_once),
+        check: args.check,
         values: given.values.clone(),
         now: given.now,
         ..setup(cx)?
@@ -70,7 +75,11 @@ pub async fn run(cx: &Cx, args: WorkflowRunArgs) -> Outcome {
         let execution = journal.as_ref().map(Journal::id);
         let journal = journal.map(|journal| (journal, None));
         let report =
-            Box::pin(execute(&performer, &workflow, setup.clone(), journal, telling)).await?;
+            Box::pin(execute(&performer, &workflow, setup.clone(), journal, telling)).await;
+        if let (Err(_), Some(id)) = (&report, &execution) {
+            executions::drop_unbegun(cx, id);
+        }
+        let report = report?;
         tell(cx, &report, execution.as_deref());
         let is_well = report.status == ExecutionOutcome::Succeeded;
         done.push(Done { execution, report });
@@ -78,7 +87,35 @@ pub async fn run(cx: &Cx, args: WorkflowRunArgs) -> Outcome {
             break;
         }
     }
-    finish(cx, &done)
+    if done.len() < count {
+        cx.ui.warn(&format!("{} more workflows of the file were not begun", count - done.len()));
+    }
+    finish(cx, &done, count)
+}
+
+/// What cannot be had where a server carries it out.
+fn only_here(args: &WorkflowRunArgs) -> Result<(), Failure> {
+    let is_kept = given::on_server(&args.file.file).is_some();
+    let flags = [
+        ("--here", args.here),
+        ("--interactive", args.interactive),
+        ("--approve", !args.approve.is_empty()),
+        ("--no-journal", args.no_journal),
+        ("--check", args.check),
+        ("--workflow", is_kept && args.file.workflow.is_some()),
+        ("--strict", is_kept && args.file.strict),
+    ];
+    match flags.into_iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some(("--workflow", _)) => Err(Failure::usage(
+            "a workflow that the server keeps is named by itself",
+            "leave --workflow out, or give the file",
+        )),
+        Some((flag, _)) => Err(Failure::usage(
+            format!("{flag} is for files that this machine carries out"),
+            "leave it out, or run the file here, without --remote",
+        )),
+    }
 }
 
 /// Whether it is the server that has to carry a file out: when somebody says so, and when its tasks say where they
@@ -100,7 +137,13 @@ fn is_for_server(cx: &Cx, args: &WorkflowRunArgs, definition: &Definition) -> bo
 pub async fn resume(cx: &Cx, args: WorkflowResumeArgs, repeat_failed: bool) -> Outcome {
     let folder = executions::find(cx, &args.execution)?;
     let (journal, past) = Journal::open(&folder).map_err(|error| refused(&error.into()))?;
-    if past.outcome == Some(ExecutionOutcome::Succeeded) {
+    if args.detach {
+        return Err(Failure::usage(
+            "--detach is for executions on the server, and this one is of this machine",
+            "leave it out",
+        ));
+    }
+    if past.outcome == Some(ExecutionOutcome::Succeeded) && args.from.is_none() {
         cx.ui.say("it succeeded already; there is nothing left to do");
         return Ok(DONE);
     }
@@ -119,6 +162,7 @@ pub async fn resume(cx: &Cx, args: WorkflowResumeArgs, repeat_failed: bool) -> O
         at_once: at_once(),
         repeat_uncertain: args.repeat_uncertain,
         repeat_failed,
+        from: args.from.clone(),
         values: past.values.clone(),
         now: past.now,
         seed: past.seed,
@@ -131,7 +175,7 @@ pub async fn resume(cx: &Cx, args: WorkflowResumeArgs, repeat_failed: bool) -> O
         Box::pin(execute(&performer, &workflow, setup, Some((journal, Some(past))), telling))
             .await?;
     tell(cx, &report, execution.as_deref());
-    finish(cx, &[Done { execution, report }])
+    finish(cx, &[Done { execution, report }], 1)
 }
 
 /// Defines a file so that it can act, with what it imports.
@@ -263,10 +307,11 @@ fn tell(cx: &Cx, report: &Report, execution: Option<&str>) {
     }
 }
 
-fn finish(cx: &Cx, done: &[Done]) -> Outcome {
+/// `count` workflows were to be carried out: with more than one the document is a list, however many were begun.
+fn finish(cx: &Cx, done: &[Done], count: usize) -> Outcome {
     if let Some(format) = cx.ui.format().filter(|_| !cx.is_for_people()) {
         match done {
-            [one] => output::document(&cx.ui, format, one)?,
+            [one] if count == 1 => output::document(&cx.ui, format, one)?,
             several => output::document(&cx.ui, format, &several)?,
         }
     }

@@ -133,7 +133,22 @@ pub async fn executions(cx: &Cx, link: &Link, args: &WorkflowExecutionsArgs) -> 
 /// Carries a workflow out that the server keeps.
 pub async fn run(cx: &Cx, args: &WorkflowRunArgs, name: &str, values: Json) -> Outcome {
     let link = cx.link()?;
+    if args.dry_run {
+        return dry_run(cx, &link, name, args.version).await;
+    }
     begin(cx, &link, args, name, args.version, values).await
+}
+
+/// As it is kept, with the values of then.
+async fn dry_run(cx: &Cx, link: &Link, name: &str, version: Option<u32>) -> Outcome {
+    let query = WorkflowQuery { version };
+    let found = link.client.call::<WorkflowGet>(&named(link, name), &query, &NONE).await?;
+    if !cx.is_for_people() {
+        return cx.one(&found);
+    }
+    cx.ui.line(&graph::plan(&found.graph))?;
+    cx.ui.say("nothing was done");
+    Ok(DONE)
 }
 
 /// Keeps a file, and carries its workflows out.

@@ -112,6 +112,11 @@ fn bad_files_and_places_are_told_and_nothing_is_lost() {
     cli.run(&["backup", "create", &file, "--key-file", &key]).must(0);
     cli.run(&["backup", "create", &file, "--key-file", &key]).must(2);
     let data = text(&rig.path("one"));
+    let words = ["backup", "restore", &file, "--key-file", &key, "--data-dir", &data];
+    let lively = here.run(&[&words[..], &["--force", "--yes"]].concat()).must(5);
+    assert!(lively.err.contains("hostler.db is in use"), "{}", lively.err);
+    assert!(lively.err.contains("stop the server"), "{}", lively.err);
+    assert_eq!(cli.ok(&["whoami", "-o", "jsonpath={.name}"]), "admin\n", "it does not notice");
     let own = text(&rig.path("one/master.key"));
     let offline = ["backup", "create", "-", "--offline", "--with-master-key", "--data-dir", &data];
     let refused = here.run(&[&offline[..], &["--key-file", &own]].concat()).must(2);
@@ -176,8 +181,12 @@ fn a_server_makes_backups_by_itself_and_the_doctor_looks_after_them() {
     cli.ok(&["backup", "schedule", "--now"]);
     until("the doctor sees it", || {
         let backup = finding(&cli, "backup");
-        (backup["severity"] == "warning" && backup["fix"] == "backup-now").then_some(())
+        let evidence = backup["evidence"].as_array().map_or(0, Vec::len);
+        (backup["severity"] == "critical" && backup["fix"] == "backup-now" && evidence == 3)
+            .then_some(())
     });
+    let lost = finding(&cli, "backup");
+    assert_eq!(lost["what"], "the last backup is not there any more", "{lost}");
     let events = cli.json(&["event", "ls", "--kind", "backup.failed"]);
     assert_eq!(events["items"].as_array().unwrap().len(), 1, "{events}");
     std::fs::remove_file(&shelf).unwrap();

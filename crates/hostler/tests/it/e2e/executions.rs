@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::approvals::person;
-use crate::rig::{Agent, Cli, Rig, Server, until, until_within};
+use crate::rig::{Agent, Cli, Rig, Server, is_root, skipped, until, until_within};
 
 struct World<'a> {
     server: Server,
@@ -228,6 +228,46 @@ fn people_are_waited_for_and_an_execution_ends_when_somebody_says_so() {
     until("it is over", || (world.show(&id)["outcome"] == "cancelled").then_some(()));
     let found = steps(&world.show(&id));
     assert_eq!((found["a"].as_str(), found["b"].as_str()), ("cancelled", "skipped"));
+}
+
+#[test]
+fn a_step_runs_as_the_user_that_it_names() {
+    if !is_root() {
+        return skipped("another user needs root");
+    }
+    let rig = Rig::new();
+    let world = World::new(&rig);
+    let text = r#"
+        local line = task("line"):user("nobody"):artifacts({ "who" }):command("id -un | tee who"):build()
+        local body = task("body"):user("nobody"):depends_on(line):consumes({ "who" })
+            :command(function()
+                export({ who = exec.run("id -un; cat who").stdout })
+            end):build()
+        workflow.define("others"):tasks({ line, body })
+    "#;
+    let (code, done) = world.run("others.sloth", text, &[]);
+    assert_eq!((code, &done["outcome"]), (0, &"succeeded".into()), "{done}");
+    assert_eq!(done["outputs"]["who"], "nobody\nnobody\n");
+}
+
+#[test]
+fn what_is_called_first_may_say_no_and_what_is_called_last_ends() {
+    let rig = Rig::new();
+    let world = World::new(&rig);
+    let text = r#"
+        workflow.define("unwanted"):tasks({ task("t"):command("true"):build() })
+            :on_start(function() return false end)
+    "#;
+    let (_, done) = world.run("unwanted.sloth", text, &[]);
+    assert_eq!(done["outcome"], "cancelled", "{done}");
+    assert_eq!(steps(&done)["t"], "skipped", "{done}");
+    let text = r#"
+        workflow.define("endless"):tasks({ task("t"):command("true"):build() })
+            :config({ timeout = "4s" })
+            :on_complete(function() while true do pcall(function() while true do end end) end end)
+    "#;
+    let (_, done) = world.run("endless.sloth", text, &[]);
+    assert_eq!(done["outcome"], "succeeded", "{done}");
 }
 
 #[test]

@@ -42,6 +42,13 @@ fn a_task_runs_and_its_output_and_end_are_those_of_the_command() {
     let late = cli.run(&["run", "--timeout", "1s", "--", "sleep", "100"]);
     assert!(late.code == 143 && late.err.contains("timed out"), "{late:?}");
     assert_eq!(cli.run(&["audit", "verify"]).code, 0);
+
+    let steps = log.lines().filter(|line| line.contains("schema")).count();
+    assert!(steps <= 1, "one line of the schema is enough:\n{log}");
+    let place = rig.path("up").display().to_string();
+    let looked = cli.run(&["doctor", "--data-dir", &place, "-o", "json"]);
+    let said = looked.text();
+    assert!(said.contains(&format!("data in {place}/server")), "what `up` keeps is found: {said}");
 }
 
 #[test]

@@ -52,6 +52,8 @@ fn a_command_runs_while_its_lock_is_held_and_passes_on_how_it_ends() {
     }
     let listed = cli.json(&["lock", "ls"]);
     assert_eq!(listed["items"][0]["holders"][0]["holder"]["why"], "release 42");
+    let missing = cli.run(&["lock", "run", "deploy", "--", "nosuchcmd"]).must(127);
+    assert!(missing.err.contains("`nosuchcmd` cannot be run"), "at once: {}", missing.err);
     let busy = cli.run(&["lock", "try", "deploy"]).must(5);
     assert!(busy.err.contains("lock deploy is not free: admin on"), "{}", busy.err);
     let late = cli.run(&script(&["deploy", "--wait", "200ms"], "echo never")).must(9);

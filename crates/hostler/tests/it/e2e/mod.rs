@@ -37,6 +37,7 @@ mod river;
 mod roles;
 mod schedules;
 mod secrets;
+mod server_bad_input;
 mod service;
 mod standalone;
 mod standalone_doors;

@@ -70,6 +70,68 @@ fn values_are_given_and_mistakes_are_told_with_their_line() {
 }
 
 #[test]
+fn a_retry_begins_where_somebody_says() {
+    let rig = Rig::new();
+    let cli = Cli::new(&rig);
+    let log = rig.path("log");
+    let text = format!(
+        "local function t(n, d) return task(n):command('echo '..n..' >> {0}'):depends_on(d):build() end\n\
+         workflow.define('f'):tasks({{ t('a', {{}}), t('b', {{'a'}}), t('c', {{'b'}}), t('d', {{'a'}}) }})",
+        log.display()
+    );
+    let file = write(&rig, "f.sloth", &text);
+    let id = cli.json(&["run", &file, "-j", "1"])["execution"].as_str().unwrap().to_owned();
+    let told = cli.run(&["workflow", "retry", &id, "--from", "bb"]).must(3).err;
+    assert!(told.contains("has no task `bb`"), "{told}");
+    assert!(cli.run(&["workflow", "retry", &id, "--detach"]).must(2).err.contains("--detach"));
+    cli.ok(&["workflow", "retry", &id, "--from", "b"]);
+    let mut done: Vec<String> =
+        std::fs::read_to_string(&log).unwrap().lines().map(str::to_owned).collect();
+    assert_eq!(&done[4..], ["b", "c"]);
+    done.truncate(4);
+    done.sort();
+    assert_eq!(done, ["a", "b", "c", "d"]);
+}
+
+#[test]
+fn what_was_not_chosen_is_not_asked_for_and_what_was_refused_leaves_nothing() {
+    let rig = Rig::new();
+    let cli = Cli::new(&rig);
+    let text = "workflow.define('w'):tasks({ task('build'):command('true'), task('ship'):delegate_to('web-1'):command('true'):depends_on('build') })";
+    let file = write(&rig, "w.sloth", text);
+    cli.run(&["run", &file]).must(2);
+    cli.run(&["run", &file, "--task", "shop"]).must(2);
+    let report = cli.json(&["run", &file, "--task", "build"]);
+    assert_eq!(report["status"], "succeeded");
+    let known = cli.json(&["workflow", "executions"]);
+    assert_eq!(known.as_array().unwrap().len(), 1, "{known}");
+}
+
+#[test]
+fn what_a_server_carries_out_refuses_what_only_this_machine_can() {
+    let rig = Rig::new();
+    let cli = Cli::new(&rig);
+    for flag in ["--here", "--interactive", "--no-journal", "--check", "--strict"] {
+        let told = cli.run(&["workflow", "run", "kept", flag]).must(2).err;
+        assert!(told.contains(flag), "{told}");
+    }
+    let told = cli.run(&["workflow", "run", "kept", "--workflow", "other"]).must(2).err;
+    assert!(told.contains("named by itself"), "{told}");
+}
+
+#[test]
+fn several_workflows_are_a_list_however_many_were_begun() {
+    let rig = Rig::new();
+    let cli = Cli::new(&rig);
+    let text = "workflow.define('one'):tasks({ task('t'):command('false') })\nworkflow.define('two'):tasks({ task('t'):command('true') })";
+    let file = write(&rig, "two.sloth", text);
+    let ended = cli.run(&["run", &file, "-o", "json"]).must(4);
+    assert!(ended.err.contains("1 more workflows of the file were not begun"), "{}", ended.err);
+    let report: Value = serde_json::from_str(&ended.text()).unwrap();
+    assert_eq!(report.as_array().unwrap().len(), 1, "{report}");
+}
+
+#[test]
 fn what_was_killed_goes_on_and_nothing_is_done_twice() {
     let rig = Rig::new();
     let cli = Cli::new(&rig);

@@ -38,11 +38,11 @@ const OF_FILES: [&str; 4] = ["file.created", "file.modified", "file.deleted", "f
 
 fn install(module: &mut Installer<'_>) -> Result<()> {
     module.act_async("dispatch", |lua, (kind, data): (String, Value)| async move {
-        let data = if data.is_nil() { json!({}) } else { to_json(&data) };
+        let data = if data.is_nil() { json!({}) } else { to_json(&data)? };
         dispatch(&lua, &kind, data).await
     })?;
     module.act_async("dispatch_custom", |lua, (name, message): (String, Value)| async move {
-        dispatch(&lua, "custom", json!({ "name": name, "message": to_json(&message) })).await
+        dispatch(&lua, "custom", json!({ "name": name, "message": to_json(&message)? })).await
     })?;
     module.act_async(
         "dispatch_file",

@@ -20,7 +20,7 @@ pub(crate) const MODULE: Module = Module {
 
 fn install(module: &mut Installer<'_>) -> Result<()> {
     module.act("values", |_, table: Table| {
-        let Json::Object(values) = to_json(&Value::Table(table)) else {
+        let Json::Object(values) = to_json(&Value::Table(table))? else {
             return Err(mlua::Error::runtime(
                 "export needs a table of names and values: export({ version = \"1.2\" })",
             ));

@@ -6,7 +6,7 @@ use mlua::{Function, Lua, MultiValue, Result, Table, Value};
 
 use super::instruments::{Instruments, Tags};
 use super::{Described, Installer, Module, acting, in_millis, kept, machine, tasks};
-use crate::value::from_json;
+use crate::value::{from_json, words};
 
 pub(crate) const MODULE: Module = Module {
     name: "metrics",
@@ -100,7 +100,7 @@ pub(super) fn tags_of(table: Option<Table>) -> Result<Tags> {
     let mut tags = Tags::new();
     if let Some(table) = table {
         table.for_each(|name: Value, value: Value| {
-            tags.insert(name.to_string()?, value.to_string()?);
+            tags.insert(words(&name)?, words(&value)?);
             Ok(())
         })?;
     }
@@ -130,7 +130,7 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
     module.act("alert", |_, (name, told): (String, Table)| {
         let word = |field: &str| -> Result<Option<String>> {
             let value: Value = told.get(field)?;
-            Ok(if value.is_nil() { None } else { Some(value.to_string()?) })
+            Ok(if value.is_nil() { None } else { Some(words(&value)?) })
         };
         let level = word("level")?.unwrap_or_else(|| "warning".to_owned());
         let mut text = format!("[ALERT] {level}: {}", word("message")?.unwrap_or(name));

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use super::email::{Cover, Letter};
 use super::{Described, Installer, Module, acting};
 use crate::modules::util::client;
-use crate::value::to_json;
+use crate::value::{to_json, words};
 
 pub(crate) const MODULE: Module = Module {
     name: "notifications",
@@ -199,13 +199,13 @@ struct Fields(Table);
 impl Fields {
     fn word(&self, name: &str) -> Option<String> {
         let value: Value = self.0.get(name).ok()?;
-        if value.is_nil() { None } else { value.to_string().ok().filter(|word| !word.is_empty()) }
+        if value.is_nil() { None } else { words(&value).ok().filter(|word| !word.is_empty()) }
     }
     fn needed(&self, name: &str) -> std::result::Result<String, String> {
         self.word(name).ok_or_else(|| format!("it needs `{name}`"))
     }
     fn json(&self, name: &str) -> Json {
-        self.0.get::<Value>(name).map_or(Json::Null, |value| to_json(&value))
+        self.0.get::<Value>(name).and_then(|value| to_json(&value)).unwrap_or(Json::Null)
     }
 }
 

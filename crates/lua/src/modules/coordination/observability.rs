@@ -150,7 +150,7 @@ fn done(outcome: std::result::Result<(), String>) -> (bool, Option<String>) {
 }
 
 fn tags_of(table: Option<Table>) -> Map<String, Json> {
-    match table.map(|table| to_json(&Value::Table(table))) {
+    match table.and_then(|table| to_json(&Value::Table(table)).ok()) {
         Some(Json::Object(tags)) => tags,
         _ => Map::new(),
     }
@@ -216,7 +216,7 @@ fn traces(module: &mut Installer<'_>) -> Result<()> {
         Ok(done(kept::<Traces>(lua).add_event(&id, name, more, clock::now())))
     })?;
     module.act("add_span_tag", |lua, (id, name, value): (String, String, Value)| {
-        Ok(done(kept::<Traces>(lua).add_tag(&id, name, to_json(&value))))
+        Ok(done(kept::<Traces>(lua).add_tag(&id, name, to_json(&value)?)))
     })
 }
 

@@ -93,7 +93,7 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
         })?;
     }
     module.act_async("set_output", |lua, (key, value): (String, Value)| async move {
-        answer(&lua, services().stack_output_set(&key, to_json(&value)).await.map(|()| true), &key)
+        answer(&lua, services().stack_output_set(&key, to_json(&value)?).await.map(|()| true), &key)
     })?;
     module.act_async("get_output", |lua, key: String| async move {
         match services().stack().await.map_err(raised)? {
@@ -155,7 +155,7 @@ fn read(wanted: &Table) -> Result<ResourceSpec> {
             mlua::Error::runtime(format!("stack.register_resource: the resource needs `{name}`"))
         })
     };
-    let properties = match to_json(&wanted.get::<Value>("properties")?) {
+    let properties = match to_json(&wanted.get::<Value>("properties")?)? {
         Json::Object(properties) => properties,
         Json::Null => Map::new(),
         _ => {

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::services::codec::{bytes_of, of_bytes};
 use super::services::{Change, Changed, Entry, Pattern, ServiceError};
 use super::{Described, Installer, Module, clock, locks, services, span};
-use crate::value::{text, to_json};
+use crate::value::{to_json, words};
 
 pub(crate) const MODULE: Module = Module {
     name: "state",
@@ -205,13 +205,13 @@ fn ttl_of(function: &str, value: &Value) -> Result<Option<Span>> {
 }
 
 /// A value as it is kept; a string of any bytes is one too.
-fn kept(value: &Value) -> Json {
-    match value {
+fn kept(value: &Value) -> Result<Json> {
+    Ok(match value {
         Value::String(string) if std::str::from_utf8(&string.as_bytes()).is_err() => {
             of_bytes(&string.as_bytes())
         }
-        other => to_json(other),
-    }
+        other => to_json(other)?,
+    })
 }
 
 /// What is kept as a value.
@@ -231,7 +231,7 @@ fn entries(module: &mut Installer<'_>) -> Result<()> {
         module.act_async(
             name,
             move |lua, (key, value, ttl): (String, Value, Value)| async move {
-                let set = Change::Set { value: kept(&value), ttl: ttl_of(what, &ttl)? };
+                let set = Change::Set { value: kept(&value)?, ttl: ttl_of(what, &ttl)? };
                 done(&lua, change(&key, set).await.map(|_| ()))
             },
         )?;
@@ -254,8 +254,8 @@ fn entries(module: &mut Installer<'_>) -> Result<()> {
     module.act_async(
         "compare_swap",
         |lua, (key, old, new): (String, Value, Value)| async move {
-            let old = (!old.is_nil()).then(|| kept(&old));
-            let swap = Change::Swap { old, new: kept(&new) };
+            let old = (!old.is_nil()).then(|| kept(&old)).transpose()?;
+            let swap = Change::Swap { old, new: kept(&new)? };
             done_or_false(&lua, change(&key, swap).await.map(|changed| changed.is_applied))
         },
     )?;
@@ -330,7 +330,7 @@ fn lists(module: &mut Installer<'_>) -> Result<()> {
         stats.into_lua_multi(&lua)
     })?;
     module.act_async("list_push", |lua, (key, value): (String, Value)| async move {
-        let pushed = change(&key, Change::Push(kept(&value))).await;
+        let pushed = change(&key, Change::Push(kept(&value)?)).await;
         found(&lua, pushed.map(|changed| length(changed.after.as_ref())))
     })?;
     module.act_async("list_pop", |lua, key: String| async move {
@@ -386,10 +386,7 @@ fn counting(module: &mut Installer<'_>) -> Result<()> {
         })?;
     }
     module.act_async("append", |lua, (key, more): (String, Value)| async move {
-        let more = match &more {
-            Value::String(more) => text(more),
-            other => other.to_string()?,
-        };
+        let more = words(&more)?;
         let appended = change(&key, Change::Append(more)).await;
         found(
             &lua,

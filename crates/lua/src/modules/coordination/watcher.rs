@@ -210,10 +210,11 @@ fn read(kind: &Kind, given: &Table) -> std::result::Result<Watcher, String> {
     let get = |name: &str| given.get::<Value>(name).unwrap_or(Value::Nil);
     let interval = crate::define::span_of(&get("interval"))?.unwrap_or(INTERVAL).max(SHORTEST);
     let when = conditions(kind, &get("when"))?;
-    let mut settings = match to_json(&Value::Table(given.clone())) {
-        Json::Object(settings) => settings,
-        _ => Map::new(),
-    };
+    let mut settings =
+        match to_json(&Value::Table(given.clone())).map_err(|error| error.to_string())? {
+            Json::Object(settings) => settings,
+            _ => Map::new(),
+        };
     settings.retain(|name, _| !matches!(name.as_str(), "when" | "interval"));
     let subject = kind.subject[0];
     let value = kind.subject.iter().find_map(|name| settings.remove(*name));
@@ -250,7 +251,7 @@ fn read(kind: &Kind, given: &Table) -> std::result::Result<Watcher, String> {
 }
 
 fn conditions(kind: &Kind, given: &Value) -> std::result::Result<Vec<String>, String> {
-    let words: Vec<String> = match to_json(given) {
+    let words: Vec<String> = match to_json(given).map_err(|error| error.to_string())? {
         Json::String(word) => vec![word],
         Json::Array(words) => {
             words.iter().map(|word| word.as_str().unwrap_or_default().to_owned()).collect()

@@ -11,7 +11,7 @@ use mlua::{MultiValue, Result, Value};
 use serde_json::{Map, Value as Json};
 
 use crate::modules::acting;
-use crate::value::{kind, text, to_json};
+use crate::value::{kind, text, to_json, words};
 
 pub(super) struct Given {
     function: String,
@@ -28,7 +28,7 @@ impl Given {
                 (Value::Nil, _) => {}
                 (Value::Table(named), _) if named.raw_len() == 0 => {
                     named.for_each(|name: Value, value: Value| {
-                        given.values.insert(name.to_string()?, value);
+                        given.values.insert(words(&name)?, value);
                         Ok(())
                     })?;
                 }
@@ -145,7 +145,7 @@ impl Given {
     pub fn map(&self, name: &str) -> Result<Map<String, Json>> {
         match self.values.get(name) {
             None | Some(Value::Nil) => Ok(Map::new()),
-            Some(value @ Value::Table(_)) => match to_json(value) {
+            Some(value @ Value::Table(_)) => match to_json(value)? {
                 Json::Object(map) => Ok(map),
                 _ => Err(self.wrong(name, "names with values", value)),
             },
@@ -169,7 +169,7 @@ impl Given {
 
 fn digits(number: &Value) -> String {
     match to_json(number) {
-        Json::Null => "nan".to_owned(),
-        number => number.to_string(),
+        Ok(Json::Null) | Err(_) => "nan".to_owned(),
+        Ok(number) => number.to_string(),
     }
 }

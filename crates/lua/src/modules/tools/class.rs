@@ -53,7 +53,7 @@ impl Class {
         f: impl Fn(&Lua, Table, MultiValue) -> Result<MultiValue> + 'static,
     ) -> Result<()> {
         let class = self.clone();
-        self.installer(lua).pure(name, move |lua, args: MultiValue| {
+        self.installer(lua).pure_with_any(name, move |lua, args: MultiValue| {
             let (object, args) = class.receiver(name, args)?;
             f(lua, object, args)
         })

@@ -326,7 +326,7 @@ async fn init(lua: mlua::Lua, class: Class, args: MultiValue) -> Result<MultiVal
     if matches!(args.value("backend")?, Value::Boolean(false)) {
         call.words.push("-backend=false".to_owned());
     }
-    if let Json::Object(entries) = to_json(&args.value("backend_config")?) {
+    if let Json::Object(entries) = to_json(&args.value("backend_config")?)? {
         for (name, value) in entries {
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             call.words.push(format!("-backend-config={name}={value}"));
@@ -374,7 +374,7 @@ async fn create_tfvars(
         None => acting().workdir.clone(),
     };
     let path = folder.join(&file);
-    let content = tfvars(&to_json(&given));
+    let content = tfvars(&to_json(&given)?);
     let changed = tokio::fs::read_to_string(&path).await.ok().as_ref() != Some(&content);
     if changed
         && !acting().check

@@ -270,7 +270,7 @@ impl Slot {
             (Kind::Shell, Value::String(line)) => {
                 vec!["sh".to_owned(), "-c".to_owned(), text(line)]
             }
-            (Kind::Json, Value::Table(_)) => vec![to_json(value).to_string()],
+            (Kind::Json, Value::Table(_)) => vec![to_json(value)?.to_string()],
             (Kind::Joined, Value::Table(_)) => vec![items(value, self.kind)?.join(",")],
             (Kind::Path, _) => vec![at_home(word(value)?)],
             (Kind::One, _) => vec![word(value)?],
@@ -287,7 +287,7 @@ fn items(value: &Value, kind: Kind) -> Result<Vec<String>> {
     }
     let mut pairs = Vec::new();
     if kind == Kind::Flat {
-        flatten("", &to_json(value), &mut pairs);
+        flatten("", &to_json(value)?, &mut pairs);
     } else {
         table.for_each(|key: Value, value: Value| {
             pairs.push(format!("{}={}", word(&key)?, word(&value)?));
@@ -329,8 +329,8 @@ fn at_home(path: String) -> String {
 pub(super) fn word(value: &Value) -> Result<String> {
     Ok(match value {
         Value::String(string) => text(string),
-        Value::Table(table) if table.metatable().is_some() => value.to_string()?,
-        Value::Number(_) | Value::Table(_) => to_json(value).to_string(),
+        Value::Table(table) if table.metatable().is_some() => crate::value::words(value)?,
+        Value::Number(_) | Value::Table(_) => to_json(value)?.to_string(),
         value => value.to_string()?,
     })
 }

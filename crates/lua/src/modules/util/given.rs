@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use mlua::{FromLua, Lua, Result, Value};
 
+use crate::budget::check_length;
 use crate::modules::acting;
+use crate::value::words;
 
 /// A text: a string of any bytes, a number, or what can be used as a text (the result of a program).
 #[derive(Debug)]
@@ -19,12 +21,18 @@ impl Text {
 }
 
 impl FromLua for Text {
-    fn from_lua(value: Value, _: &Lua) -> Result<Text> {
+    fn from_lua(value: Value, lua: &Lua) -> Result<Text> {
         match &value {
-            Value::String(text) => Ok(Text(text.as_bytes().to_vec())),
+            Value::String(text) => {
+                let bytes = text.as_bytes();
+                check_length(lua, bytes.len())?;
+                Ok(Text(bytes.to_vec()))
+            }
             Value::Integer(_) | Value::Number(_) => Ok(Text(value.to_string()?.into_bytes())),
             Value::Table(table) if table.metatable().is_some() => {
-                Ok(Text(value.to_string()?.into_bytes()))
+                let words = words(&value)?;
+                check_length(lua, words.len())?;
+                Ok(Text(words.into_bytes()))
             }
             other => Err(not(other, "a text", "give it a string")),
         }

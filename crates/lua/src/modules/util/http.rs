@@ -7,7 +7,7 @@ use mlua::{FromLua, Lua, Result, Table, Value};
 use super::given::{Span, Text, would};
 use super::web::{Reply, Request};
 use crate::modules::{Described, Installer, Module, as_text};
-use crate::value::{from_json, to_json};
+use crate::value::{from_json, to_json, words};
 
 pub(crate) const MODULE: Module = Module {
     name: "http",
@@ -111,10 +111,10 @@ pub(super) fn pairs(table: &Table) -> Result<Vec<(String, Vec<u8>)>> {
         match value {
             Value::Table(several) if several.raw_len() > 0 => {
                 for one in several.sequence_values::<Value>() {
-                    pairs.push((name.clone(), one?.to_string()?.into_bytes()));
+                    pairs.push((name.clone(), words(&one?)?.into_bytes()));
                 }
             }
-            value => pairs.push((name, value.to_string()?.into_bytes())),
+            value => pairs.push((name, words(&value)?.into_bytes())),
         }
         Ok(())
     })?;
@@ -122,20 +122,21 @@ pub(super) fn pairs(table: &Table) -> Result<Vec<(String, Vec<u8>)>> {
 }
 
 /// Puts a value in as JSON, and says so unless something else is said.
-fn fill_json(request: &mut Request, value: &Value) {
-    request.body = Some(to_json(value).to_string().into_bytes());
+fn fill_json(request: &mut Request, value: &Value) -> Result<()> {
+    request.body = Some(to_json(value)?.to_string().into_bytes());
     let is_said = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
     if !is_said {
         let json = ("Content-Type".to_owned(), b"application/json".to_vec());
         request.headers.push(json);
     }
+    Ok(())
 }
 
 fn fill(lua: &Lua, request: &mut Request, body: Value) -> Result<()> {
     match body {
         Value::Nil => {}
         Value::Table(table) if table.metatable().is_none() => {
-            fill_json(request, &Value::Table(table));
+            fill_json(request, &Value::Table(table))?;
         }
         body => request.body = Some(Text::from_lua(body, lua)?.0),
     }
@@ -158,14 +159,14 @@ fn described(lua: &Lua, options: &Table) -> Result<Request> {
         && let Ok(mut url) = url::Url::parse(&request.url)
     {
         for (name, value) in query {
-            url.query_pairs_mut().append_pair(&name, &value.to_string()?);
+            url.query_pairs_mut().append_pair(&name, &words(&value)?);
         }
         request.url = url.into();
     }
     fill(lua, &mut request, options.get("body")?)?;
     match options.get::<Value>("json")? {
         Value::Nil => {}
-        json => fill_json(&mut request, &json),
+        json => fill_json(&mut request, &json)?,
     }
     Ok(request)
 }

@@ -7,15 +7,23 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use mlua::{Lua, LuaString, Result, Value};
-use regex::Regex;
+use mlua::{Lua, LuaString, Result, Table, Value};
+use regex::{Regex, RegexBuilder};
 
 use super::crypto::{Algorithm, base64_decoded, base64_encoded};
-use super::given::{Answer, Text, answer, count};
+use super::given::{Answer, Text, count};
+use crate::budget::{Budget, NODE};
 use crate::modules::{Described, Installer, Module};
+use crate::stage::{Scene, Stage};
 
 /// How many patterns are kept ready.
-const PATTERNS: usize = 64;
+const PATTERNS: usize = 16;
+
+/// How many bytes a pattern may take that is ready.
+const LARGEST_PATTERN: usize = 1 << 20;
+
+/// The longest text in which patterns are looked for while a file is defined.
+const LONGEST_SEARCHED: usize = 64 << 10;
 
 /// How long a text that is filled up may become.
 const LONGEST: u32 = 1 << 24;
@@ -240,27 +248,48 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
     module.pure("count", |_, (text, part): (Text, Text)| {
         Ok(text.lossy().matches(&part.lossy()).count())
     })?;
-    module.pure("split", |_, (text, separator): (Text, Text)| {
+    module.pure("split", |lua, (text, separator): (Text, Text)| {
         let (text, separator) = (text.lossy(), separator.lossy());
-        if separator.is_empty() {
-            return Ok(text.chars().map(String::from).collect::<Vec<_>>());
+        let parts: Vec<&str> = if separator.is_empty() {
+            text.char_indices().map(|(at, c)| &text[at..at + c.len_utf8()]).collect()
+        } else {
+            text.split(&separator).collect()
+        };
+        lua.create_sequence_from(parts)
+    })?;
+    module.pure("join", |lua, (list, separator): (Table, Option<Text>)| {
+        let budget = Budget::of(lua);
+        let separator = separator.map_or_else(String::new, |text| text.lossy());
+        let mut joined = String::new();
+        for (at, item) in list.sequence_values::<Value>().enumerate() {
+            let item = budget.words(&item?)?;
+            budget.take(separator.len())?;
+            if at > 0 {
+                joined.push_str(&separator);
+            }
+            joined.push_str(&item);
         }
-        Ok(text.split(&separator).map(str::to_owned).collect())
+        Ok(joined)
     })?;
-    module.pure("join", |_, (list, separator): (Vec<Value>, Option<Text>)| {
-        let items = list.iter().map(Value::to_string).collect::<Result<Vec<_>>>()?;
-        Ok(items.join(&separator.map_or_else(String::new, |text| text.lossy())))
-    })?;
-    module.pure("replace", |_, (text, old, new, most): (Text, Text, Text, Option<f64>)| {
+    module.pure("replace", |lua, (text, old, new, most): (Text, Text, Text, Option<f64>)| {
         let (text, old, new) = (text.lossy(), old.lossy(), new.lossy());
-        Ok(match most {
-            Some(most) if most >= 0.0 => text.replacen(&old, &new, count(most, u32::MAX) as usize),
-            _ => text.replace(&old, &new),
-        })
+        let most = match most {
+            Some(most) if most >= 0.0 => count(most, u32::MAX) as usize,
+            _ => usize::MAX,
+        };
+        let times = text.matches(&old).count().min(most);
+        Budget::of(lua).take_each(times, new.len())?;
+        Ok(text.replacen(&old, &new, most))
     })?;
     for (name, is_left) in [("pad_left", true), ("pad_right", false)] {
-        module.pure(name, move |_, (text, length, with): (Text, f64, Option<Text>)| {
-            Ok(padded(&text.lossy(), count(length, LONGEST) as usize, with.as_ref(), is_left))
+        module.pure(name, move |lua, (text, length, with): (Text, f64, Option<Text>)| {
+            if length > f64::from(LONGEST) {
+                let detail = format!("a text is filled up to {LONGEST} characters at most");
+                return Err(mlua::Error::runtime(detail));
+            }
+            let length = count(length, LONGEST) as usize;
+            Budget::of(lua).take_each(length, 4)?;
+            Ok(padded(&text.lossy(), length, with.as_ref(), is_left))
         })?;
     }
     module.pure("truncate", |_, (text, length, suffix): (Text, f64, Option<Text>)| {
@@ -275,8 +304,8 @@ fn patterns(module: &mut Installer<'_>) -> Result<()> {
     let ready: Rc<Patterns> = Rc::default();
     module.pure("match", {
         let ready = Rc::clone(&ready);
-        move |_, (text, pattern): (Text, Text)| {
-            let text = text.lossy();
+        move |lua, (text, pattern): (Text, Text)| {
+            let text = searched(lua, &text)?;
             Ok(match ready.get(&pattern.lossy()) {
                 Err(why) => (None, Some(why)),
                 Ok(pattern) => {
@@ -293,18 +322,41 @@ fn patterns(module: &mut Installer<'_>) -> Result<()> {
     })?;
     module.pure("match_all", {
         let ready = Rc::clone(&ready);
-        move |_, (text, pattern): (Text, Text)| {
-            let text = text.lossy();
-            Ok(answer(ready.get(&pattern.lossy()).map(|pattern| {
-                pattern.find_iter(&text).map(|found| found.as_str().to_owned()).collect::<Vec<_>>()
-            })))
+        move |lua, (text, pattern): (Text, Text)| {
+            let (text, budget) = (searched(lua, &text)?, Budget::of(lua));
+            let pattern = match ready.get(&pattern.lossy()) {
+                Err(why) => return Ok((None, Some(why))),
+                Ok(pattern) => pattern,
+            };
+            let mut all = Vec::new();
+            for found in pattern.find_iter(&text) {
+                budget.take(NODE + found.len())?;
+                all.push(found.as_str().to_owned());
+            }
+            Ok((Some(all), None))
         }
     })?;
-    module.pure("replace_regex", move |_, (text, pattern, new): (Text, Text, Text)| {
-        let replaced = ready
-            .get(&pattern.lossy())
-            .map(|pattern| pattern.replace_all(&text.lossy(), new.lossy()).into_owned());
-        Ok(answer(replaced))
+    module.pure("replace_regex", move |lua, (text, pattern, new): (Text, Text, Text)| {
+        let pattern = match ready.get(&pattern.lossy()) {
+            Err(why) => return Ok((None, Some(why))),
+            Ok(pattern) => pattern,
+        };
+        let (text, new, budget) = (searched(lua, &text)?, new.lossy(), Budget::of(lua));
+        let mut replaced = String::new();
+        let mut at = 0;
+        for found in pattern.captures_iter(&text) {
+            let Some(whole) = found.get(0) else { continue };
+            let groups: usize = found.iter().flatten().map(|group| group.len()).sum();
+            // What stands for a group is at least two letters of the new text.
+            budget.take(NODE + whole.len())?;
+            budget.take_each(groups, new.matches('$').count())?;
+            budget.take(new.len())?;
+            replaced.push_str(&text[at..whole.start()]);
+            found.expand(&new, &mut replaced);
+            at = whole.end();
+        }
+        replaced.push_str(&text[at..]);
+        Ok((Some(replaced), None))
     })
 }
 
@@ -317,6 +369,19 @@ fn encodings(module: &mut Installer<'_>) -> Result<()> {
     module.pure("base64_encode", |_, text: Text| Ok(base64_encoded(&text.0)))?;
     module.pure("base64_decode", |lua, text: Text| as_bytes(lua, base64_decoded(&text.0)))?;
     module.pure("url_decode", |lua, text: Text| as_bytes(lua, url_decoded(&text.0)))
+}
+
+/// A text in which a pattern is looked for. How long that takes grows with the pattern, too, and nothing can interrupt
+/// it: while a file is defined it is a short one.
+fn searched(lua: &Lua, text: &Text) -> Result<String> {
+    let is_defining = Scene::of(lua).stage.get() == Stage::Defining;
+    if is_defining && text.0.len() > LONGEST_SEARCHED {
+        let kib = LONGEST_SEARCHED >> 10;
+        let detail =
+            format!("while a file is defined, patterns are looked for in {kib} KiB at most");
+        return Err(mlua::Error::runtime(detail));
+    }
+    Ok(text.lossy())
 }
 
 /// Bytes as a string of Lua.
@@ -340,14 +405,17 @@ impl Patterns {
         if let Some(known) = ready.get(pattern) {
             return Ok(known.clone());
         }
-        let made =
-            Regex::new(pattern).map_err(|error| format!("the pattern cannot be used: {error}"))?;
+        let made = made(pattern).map_err(|error| format!("the pattern cannot be used: {error}"))?;
         if ready.len() >= PATTERNS {
             ready.clear();
         }
         ready.insert(pattern.to_owned(), made.clone());
         Ok(made)
     }
+}
+
+fn made(pattern: &str) -> std::result::Result<Regex, regex::Error> {
+    RegexBuilder::new(pattern).size_limit(LARGEST_PATTERN).dfa_size_limit(LARGEST_PATTERN).build()
 }
 
 fn title(text: &str) -> String {

@@ -130,7 +130,7 @@ pub(super) const EDITS: &[(&str, &str, Edit)] = &[
         if path.iter().any(|part| part.is_empty()) {
             return Err(given.misuse("needs an option such as `services.nginx.enable`").into());
         }
-        match crate::value::to_json(&given.value("value")) {
+        match crate::value::to_json(&given.value("value"))? {
             Json::Null => options.remove(&path),
             value => options.set(&path, value),
         }

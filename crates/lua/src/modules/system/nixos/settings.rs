@@ -112,7 +112,7 @@ fn put(field: &Field, given: &Given, options: &mut Options) -> Result<(), Troubl
             }
             None
         }
-        _ => given.has(name).then(|| to_json(&given.value(name))),
+        _ => given.has(name).then(|| to_json(&given.value(name))).transpose()?,
     };
     if let Some(value) = value {
         options.set(&path, value);

@@ -119,7 +119,7 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
     }
     module.act_async("chat", |lua, args: MultiValue| async move {
         let args = Arguments::read(&lua, "ai.chat", args, &["messages"])?;
-        let messages = match to_json(&args.value("messages")?) {
+        let messages = match to_json(&args.value("messages")?)? {
             Json::Array(messages) if messages.iter().all(is_message) => messages,
             _ => return Err(args.mistake("messages are a list of { role, content }")),
         };
@@ -128,7 +128,7 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
     module.act_async("optimize_command", |lua, args: MultiValue| async move {
         let args = Arguments::read(&lua, "ai.optimize_command", args, &["command"])?;
         let command = args.required(&["command"])?;
-        let context = to_json(&Value::Table(args.table.clone()));
+        let context = to_json(&Value::Table(args.table.clone()))?;
         shaped(&lua, advice::optimize(&command, &context).await)
     })?;
     module.act_async("predict_failure", |lua, args: MultiValue| async move {
@@ -144,7 +144,7 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
     module.act_async("record_execution", |lua, args: MultiValue| async move {
         let args = Arguments::read(&lua, "ai.record_execution", args, &[])?;
         args.required(&["command"])?;
-        let run = to_json(&Value::Table(args.table));
+        let run = to_json(&Value::Table(args.table))?;
         flagged(&lua, history::record(&run).await)
     })?;
     module.act_async("get_task_history", |lua, args: MultiValue| async move {
@@ -176,7 +176,7 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
     })?;
     module.act_async("configure", |lua, args: MultiValue| async move {
         let args = Arguments::read(&lua, "ai.configure", args, &[])?;
-        flagged(&lua, history::configure(&to_json(&Value::Table(args.table))).await)
+        flagged(&lua, history::configure(&to_json(&Value::Table(args.table))?).await)
     })?;
     module.act_async("get_config", |lua, _: MultiValue| async move {
         one(&lua, from_json(&lua, &history::config().await)?)
@@ -198,7 +198,7 @@ fn limit(args: &Arguments, most: usize) -> Result<usize> {
 }
 
 async fn answer(lua: &Lua, messages: Vec<Json>, args: &Arguments) -> Result<MultiValue> {
-    let options = to_json(&Value::Table(args.table.clone()));
+    let options = to_json(&Value::Table(args.table.clone()))?;
     match endpoint::ask(messages, &options).await {
         Ok(text) => one(lua, text),
         Err(why) => refused(lua, &why),

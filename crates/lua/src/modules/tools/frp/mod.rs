@@ -262,8 +262,8 @@ async fn save(lua: Lua, object: Table) -> Result<MultiValue> {
     let config_path = path_of(&object, "config_path", format!("/etc/frp/{name}.toml"))?;
     let unit_path = path_of(&object, "unit_path", format!("/etc/systemd/system/{}", unit(&name)))?;
     let binary = path_of(&object, "binary", format!("/usr/local/bin/{program}"))?;
-    let mut document = to_json(&object.raw_get::<Value>("settings")?);
-    let proxies = to_json(&object.raw_get::<Value>("proxies")?);
+    let mut document = to_json(&object.raw_get::<Value>("settings")?)?;
+    let proxies = to_json(&object.raw_get::<Value>("proxies")?)?;
     if !proxies.is_null() {
         document["proxies"] = json!(proxies);
     }

@@ -165,7 +165,7 @@ fn answered(lua: &Lua, answer: std::result::Result<Json, String>) -> Result<Mult
 }
 
 fn wanted(args: &Arguments, id: &str, repository: &str) -> Result<Workflow> {
-    let command = match to_json(&args.value("command")?) {
+    let command = match to_json(&args.value("command")?)? {
         Json::Null => None,
         Json::Array(words) if words.iter().all(Json::is_string) => {
             Some(words.iter().filter_map(Json::as_str).map(str::to_owned).collect())

@@ -241,7 +241,7 @@ pub(super) fn device_words(
 
 /// A table of settings as it is given to a method.
 pub(super) fn given(table: &Table) -> Json {
-    to_json(&Value::Table(table.clone()))
+    to_json(&Value::Table(table.clone())).unwrap_or_default()
 }
 
 /// Makes one device of an instance that is there be so.

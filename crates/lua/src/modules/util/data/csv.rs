@@ -3,6 +3,7 @@
 use ::csv::{ReaderBuilder, StringRecord, WriterBuilder};
 use mlua::{Lua, Result, Table, Value};
 
+use crate::budget::{Budget, NODE};
 use crate::modules::Installer;
 use crate::modules::util::given::{Text, answer};
 
@@ -14,14 +15,21 @@ pub(super) fn install(module: &mut Installer<'_>) -> Result<()> {
                 Some(options) => options.get::<Option<bool>>("header")?.unwrap_or(false),
                 None => false,
             };
-            rows(lua, &text.0, separator_of(separator)?, has_header)
+            let separator = separator_of(separator)?;
+            let ends = [separator, b'\n', b'\r'];
+            let fields = text.0.iter().filter(|byte| ends.contains(byte)).count();
+            Budget::of(lua).take_each(fields, NODE)?;
+            rows(lua, &text.0, separator, has_header)
         },
     )?;
-    module.pure("csv_generate", |_, (rows, separator): (Vec<Table>, Option<Text>)| {
+    module.pure("csv_generate", |lua, (rows, separator): (Table, Option<Text>)| {
         let separator = separator_of(separator)?;
-        let mut lines = Vec::with_capacity(rows.len());
-        for row in rows {
-            let fields = row.sequence_values::<Value>().map(|field| field?.to_string());
+        let budget = Budget::of(lua);
+        let mut lines = Vec::new();
+        for row in rows.sequence_values::<Table>() {
+            let row = row?;
+            budget.take(NODE)?;
+            let fields = row.sequence_values::<Value>().map(|field| budget.words(&field?));
             lines.push(fields.collect::<Result<Vec<_>>>()?);
         }
         Ok(answer(text(&lines, separator)))

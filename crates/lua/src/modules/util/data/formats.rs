@@ -27,6 +27,24 @@ impl Format {
         }
     }
 
+    /// How many values a text has at most.
+    pub fn most(self, text: &[u8]) -> usize {
+        let signs: &[u8] = match self {
+            Format::Json | Format::PrettyJson => b",[{:",
+            Format::Yaml => b",[{:\n?-",
+            Format::Toml => b",[{=\n.",
+        };
+        1 + text.iter().filter(|byte| signs.contains(byte)).count()
+    }
+
+    /// How many bytes a value takes at most that no walk through it has seen: TOML says the way to each of its tables.
+    pub fn more(self, json: &Json) -> usize {
+        match self {
+            Format::Toml => paths(json, 0),
+            _ => 0,
+        }
+    }
+
     pub fn write(self, json: &Json) -> Result<String, String> {
         match self {
             Format::Json => Ok(json.to_string()),
@@ -41,6 +59,19 @@ impl Format {
                 _ => Err("TOML is a table with names; put the value below one".to_owned()),
             },
         }
+    }
+}
+
+/// How long the ways to all tables are together.
+fn paths(json: &Json, above: usize) -> usize {
+    match json {
+        Json::Array(items) => {
+            items.iter().fold(0, |sum, item| sum.saturating_add(paths(item, above)))
+        }
+        Json::Object(entries) => entries.iter().fold(above, |sum, (name, value)| {
+            sum.saturating_add(paths(value, above + 6 * name.len() + 4))
+        }),
+        _ => 0,
     }
 }
 

@@ -11,8 +11,9 @@ use mlua::{Lua, Result, Table, Value};
 use serde_json::Value as Json;
 
 use super::given::{Answer, Text, answer};
+use crate::budget::{Budget, NODE};
 use crate::modules::{Described, Installer, Module};
-use crate::value::{from_json, to_json};
+use crate::value::{from_json, json};
 use formats::Format;
 
 pub(crate) const MODULE: Module = Module {
@@ -216,11 +217,23 @@ fn both(module: &mut Installer<'_>, format: Format) -> Result<()> {
 }
 
 fn encoder(module: &mut Installer<'_>, name: &str, format: Format) -> Result<()> {
-    module.pure(name, move |_, value: Value| Ok(answer(format.write(&to_json(&value)))))
+    module.pure(name, move |lua, value: Value| encoded(lua, &value, format))
 }
 
 fn decoder(module: &mut Installer<'_>, name: &str, format: Format) -> Result<()> {
-    module.pure(name, move |lua, text: Text| value_of(lua, format.read(&text.0)))
+    module.pure(name, move |lua, text: Text| value_of(lua, decoded(lua, &text, format)?))
+}
+
+fn encoded(lua: &Lua, value: &Value, format: Format) -> Result<Answer<String>> {
+    let budget = Budget::of(lua);
+    let json = json(value, &budget)?;
+    budget.take(format.more(&json))?;
+    Ok(answer(format.write(&json)))
+}
+
+fn decoded(lua: &Lua, text: &Text, format: Format) -> Result<std::result::Result<Json, String>> {
+    Budget::of(lua).take_each(format.most(&text.0), NODE)?;
+    Ok(format.read(&text.0))
 }
 
 fn value_of(lua: &Lua, json: std::result::Result<Json, String>) -> Result<Answer<Value>> {
@@ -243,12 +256,12 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
     decoder(module, "parse_yaml", Format::Yaml)?;
     encoder(module, "to_yaml", Format::Yaml)?;
     encoder(module, "json_pretty", Format::PrettyJson)?;
-    module.pure("to_json", |_, (value, pretty): (Value, Option<bool>)| {
+    module.pure("to_json", |lua, (value, pretty): (Value, Option<bool>)| {
         let format = if pretty == Some(true) { Format::PrettyJson } else { Format::Json };
-        Ok(answer(format.write(&to_json(&value))))
+        encoded(lua, &value, format)
     })?;
-    module.pure("json_validate", |_, text: Text| {
-        Ok(match Format::Json.read(&text.0) {
+    module.pure("json_validate", |lua, text: Text| {
+        Ok(match decoded(lua, &text, Format::Json)? {
             Ok(_) => (true, None),
             Err(why) => (false, Some(why)),
         })
@@ -256,31 +269,44 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
     for (name, from, to) in
         [("yaml_to_json", Format::Yaml, Format::Json), ("json_to_yaml", Format::Json, Format::Yaml)]
     {
-        module.pure(name, move |_, text: Text| {
-            Ok(answer(from.read(&text.0).and_then(|json| to.write(&json))))
+        module.pure(name, move |lua, text: Text| {
+            Ok(answer(decoded(lua, &text, from)?.and_then(|json| to.write(&json))))
         })?;
     }
-    module.pure("yaml_decode_all", |lua, text: Text| value_of(lua, formats::documents(&text.0)))?;
-    module.pure("xml_encode", |_, (value, root): (Value, Option<Text>)| {
-        let root = root.map_or_else(|| "root".to_owned(), |root| root.lossy());
-        Ok(answer(xml::write(&to_json(&value), &root)))
+    module.pure("yaml_decode_all", |lua, text: Text| {
+        Budget::of(lua).take_each(Format::Yaml.most(&text.0), NODE)?;
+        value_of(lua, formats::documents(&text.0))
     })?;
-    module.pure("xml_decode", |lua, text: Text| value_of(lua, xml::read(&text.lossy())))?;
-    module.pure("xml_to_json", |_, text: Text| {
-        Ok(answer(xml::read(&text.lossy()).map(|json| json.to_string())))
+    module.pure("xml_encode", |lua, (value, root): (Value, Option<Text>)| {
+        let root = root.map_or_else(|| "root".to_owned(), |root| root.lossy());
+        let budget = Budget::of(lua);
+        let json = json(&value, &budget)?;
+        budget.take(xml::length(&json, root.len()))?;
+        Ok(answer(xml::write(&json, &root)))
+    })?;
+    module.pure("xml_decode", |lua, text: Text| value_of(lua, read_xml(lua, &text)?))?;
+    module.pure("xml_to_json", |lua, text: Text| {
+        Ok(answer(read_xml(lua, &text)?.map(|json| json.to_string())))
     })?;
     csv::install(module)?;
     tables(module)
 }
 
+fn read_xml(lua: &Lua, text: &Text) -> Result<std::result::Result<Json, String>> {
+    let nodes = text.0.iter().filter(|byte| b"<=".contains(byte)).count();
+    Budget::of(lua).take_each(nodes, 2 * NODE)?;
+    Ok(xml::read(&text.lossy()))
+}
+
 fn tables(module: &mut Installer<'_>) -> Result<()> {
     module.pure("deep_merge", |lua, (a, b): (Table, Table)| {
-        let merged = shape::merge(lua, &a, &b, 0)?;
+        let merged = shape::merge(lua, &Budget::of(lua), &a, &b, 0)?;
         Ok((merged.clone(), merged))
     })?;
     module.pure("flatten", |lua, (table, separator): (Table, Option<Text>)| {
         let flat = lua.create_table()?;
-        shape::flatten(&table, "", &shape::separator(separator)?, &flat, 0)?;
+        let separator = shape::separator(separator)?;
+        shape::flatten(&Budget::of(lua), &table, "", &separator, &flat, 0)?;
         Ok(flat)
     })?;
     module.pure("unflatten", |lua, (table, separator): (Table, Option<Text>)| {

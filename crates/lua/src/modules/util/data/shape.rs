@@ -2,7 +2,9 @@
 
 use mlua::{Lua, Result, Table, Value};
 
+use crate::budget::{Budget, NODE};
 use crate::modules::util::given::Text;
+use crate::value::words;
 
 /// How deep tables may lie in each other.
 const DEEPEST: usize = 64;
@@ -24,14 +26,21 @@ fn too_deep(depth: usize) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn merge(lua: &Lua, a: &Table, b: &Table, depth: usize) -> Result<Table> {
-    let merged = copy(lua, a, depth)?;
+pub(super) fn merge(
+    lua: &Lua,
+    budget: &Budget,
+    a: &Table,
+    b: &Table,
+    depth: usize,
+) -> Result<Table> {
+    let merged = copy(lua, budget, a, depth)?;
     b.for_each(|key: Value, value: Value| {
+        budget.take(NODE)?;
         let value = match (merged.raw_get::<Value>(key.clone())?, value) {
             (Value::Table(old), Value::Table(new)) if old.raw_len() == 0 && new.raw_len() == 0 => {
-                Value::Table(merge(lua, &old, &new, depth + 1)?)
+                Value::Table(merge(lua, budget, &old, &new, depth + 1)?)
             }
-            (_, Value::Table(new)) => Value::Table(copy(lua, &new, depth + 1)?),
+            (_, Value::Table(new)) => Value::Table(copy(lua, budget, &new, depth + 1)?),
             (_, value) => value,
         };
         merged.raw_set(key, value)
@@ -39,12 +48,13 @@ pub(super) fn merge(lua: &Lua, a: &Table, b: &Table, depth: usize) -> Result<Tab
     Ok(merged)
 }
 
-fn copy(lua: &Lua, table: &Table, depth: usize) -> Result<Table> {
+fn copy(lua: &Lua, budget: &Budget, table: &Table, depth: usize) -> Result<Table> {
     too_deep(depth)?;
     let copied = lua.create_table()?;
     table.for_each(|key: Value, value: Value| {
+        budget.take(NODE)?;
         let value = match value {
-            Value::Table(inner) => Value::Table(copy(lua, &inner, depth + 1)?),
+            Value::Table(inner) => Value::Table(copy(lua, budget, &inner, depth + 1)?),
             value => value,
         };
         copied.raw_set(key, value)
@@ -53,6 +63,7 @@ fn copy(lua: &Lua, table: &Table, depth: usize) -> Result<Table> {
 }
 
 pub(super) fn flatten(
+    budget: &Budget,
     table: &Table,
     above: &str,
     separator: &str,
@@ -61,11 +72,12 @@ pub(super) fn flatten(
 ) -> Result<()> {
     too_deep(depth)?;
     table.for_each(|key: Value, value: Value| {
-        let key = key.to_string()?;
+        let key = words(&key)?;
+        budget.take(NODE + above.len() + key.len())?;
         let path = if above.is_empty() { key } else { format!("{above}{separator}{key}") };
         match value {
             Value::Table(inner) if !inner.is_empty() => {
-                flatten(&inner, &path, separator, flat, depth + 1)
+                flatten(budget, &inner, &path, separator, flat, depth + 1)
             }
             value => flat.raw_set(path, value),
         }
@@ -74,9 +86,7 @@ pub(super) fn flatten(
 
 pub(super) fn unflatten(lua: &Lua, table: &Table, separator: &str) -> Result<Table> {
     let deep = lua.create_table()?;
-    table.for_each(|key: Value, value: Value| {
-        set(lua, &deep, &key.to_string()?, value, separator)
-    })?;
+    table.for_each(|key: Value, value: Value| set(lua, &deep, &words(&key)?, value, separator))?;
     Ok(deep)
 }
 

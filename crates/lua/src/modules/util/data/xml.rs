@@ -72,6 +72,20 @@ pub(super) fn write(json: &Json, root: &str) -> Result<String, String> {
     Ok(text)
 }
 
+/// How long a text of XML becomes by the names of its elements, which each item of a list repeats.
+pub(super) fn length(json: &Json, name: usize) -> usize {
+    let tags = 2 * name + 5;
+    match json {
+        Json::Array(items) => {
+            items.iter().fold(0, |sum, item| sum.saturating_add(length(item, name)))
+        }
+        Json::Object(entries) => entries
+            .iter()
+            .fold(tags, |sum, (key, value)| sum.saturating_add(length(value, key.len()))),
+        _ => tags,
+    }
+}
+
 fn put(text: &mut String, name: &str, json: &Json) -> Result<(), String> {
     if let Json::Array(items) = json {
         return items.iter().try_for_each(|item| put(text, name, item));

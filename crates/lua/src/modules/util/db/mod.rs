@@ -309,7 +309,9 @@ async fn within(
         Err(error) => Some(error.to_string()),
         Ok(values) => match (values.front(), values.get(1)) {
             (Some(Value::Boolean(false)), None) => Some("the function returned false".to_owned()),
-            (Some(Value::Boolean(false) | Value::Nil), Some(why)) => Some(why.to_string()?),
+            (Some(Value::Boolean(false) | Value::Nil), Some(why)) => {
+                Some(crate::value::words(why)?)
+            }
             _ => None,
         },
     };
