@@ -29,6 +29,7 @@ const KINDS: Record<ObjectKind, true> = {
   schedule: true,
   secret: true,
   server: true,
+  stack: true,
   "state-namespace": true,
   task: true,
   "task-array": true,
