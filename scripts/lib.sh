@@ -58,16 +58,54 @@ commit_of_tree() {
   git -c safe.directory='*' describe --always --dirty --abbrev=12 2>/dev/null || printf unknown
 }
 
-# need_python_tools: prints a folder whose `bin` has the tools of scripts/requirements.txt.
+# need_python_tools [LIST FOLDER]: prints a folder whose `bin` has the tools of scripts/requirements.txt, or of
+# another list in a folder of its own.
 need_python_tools() {
-  local venv=${CARGO_TARGET_DIR:-target}/python
-  if ! cmp -s scripts/requirements.txt "$venv/requirements.txt"; then
+  local list=${1:-scripts/requirements.txt} venv=${CARGO_TARGET_DIR:-target}/${2:-python}
+  if ! cmp -s "$list" "$venv/requirements.txt"; then
     python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3 python3-venv
-    say "installing the tools of scripts/requirements.txt"
+    say "installing the tools of $list"
     rm -rf "$venv"
     python3 -m venv "$venv" >&2
-    "$venv/bin/pip" install --quiet -r scripts/requirements.txt >&2
-    cp scripts/requirements.txt "$venv/requirements.txt"
+    "$venv/bin/pip" install --quiet -r "$list" >&2
+    cp "$list" "$venv/requirements.txt"
   fi
   printf '%s\n' "$venv"
+}
+
+# begin_trial NAME: a temporary folder, in $folder, for a server whose process is $server. Both are gone at the end; when that
+# is a failure, the last lines of the log are shown. Nothing of the caller's own Hostler is read or written.
+begin_trial() {
+  local name
+  folder=$(mktemp -d "${TMPDIR:-/tmp}/hostler-$1.XXXXXX")
+  server=
+  trap end_trial EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+  for name in $(compgen -e HOSTLER_); do unset "$name"; done
+  export XDG_CONFIG_HOME="$folder/config" XDG_DATA_HOME="$folder/data"
+}
+
+end_trial() {
+  local status=$?
+  trap - EXIT
+  if [ -n "$server" ]; then
+    kill -INT "$server" 2>/dev/null || true
+    wait "$server" 2>/dev/null || true
+  fi
+  if [ "$status" != 0 ] && [ -f "$folder/log" ]; then
+    say "the last lines of the server's log:"
+    tail -n 40 "$folder/log" >&2
+  fi
+  rm -rf "$folder"
+  exit "$status"
+}
+
+# Waits until the node of `hostler up` is there.
+await_trial() {
+  for _ in $(seq 300); do
+    ! grep -q 'session opened' "$folder/log" || break
+    kill -0 "$server" 2>/dev/null || die "hostler up did not start"
+    sleep 0.2
+  done
 }

@@ -18,6 +18,7 @@ mod access;
 mod figures;
 mod fleet;
 mod floor;
+mod hooks;
 mod latency;
 mod machine;
 mod placement;
@@ -40,7 +41,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use access::Weather;
 use figures::{Document, Figures};
 
-const DOCUMENTS: [Document; 5] = [
+const DOCUMENTS: [Document; 6] = [
     Document {
         title: "Foundation",
         command: "bench/run",
@@ -71,6 +72,12 @@ const DOCUMENTS: [Document; 5] = [
         path: "bench/results/schedules.md",
         names: &["schedules"],
     },
+    Document {
+        title: "Hooks",
+        command: "bench/hooks",
+        path: "bench/results/hooks.md",
+        names: &["hooks"],
+    },
 ];
 /// Asks for everything of the second document.
 const PLACEMENT: &str = "--placement";
@@ -80,6 +87,8 @@ const ACCESS: &str = "--access";
 const STATE: &str = "--state";
 /// Asks for everything of the fifth.
 const SCHEDULES: &str = "--schedules";
+/// Asks for everything of the sixth.
+const HOOKS: &str = "--hooks";
 /// How long to wait for a quiet machine before numbers that are written down.
 const QUIET_DEADLINE: Duration = Duration::from_secs(180);
 
@@ -105,7 +114,7 @@ fn main() -> ExitCode {
 }
 
 async fn measure(names: Vec<String>) -> anyhow::Result<()> {
-    let [foundation, placement, access, state, schedules] = &DOCUMENTS;
+    let [foundation, placement, access, state, schedules, hooks] = &DOCUMENTS;
     let all: Vec<&str> = DOCUMENTS.iter().flat_map(|document| document.names).copied().collect();
     let document = match names.as_slice() {
         [] => Some(foundation),
@@ -113,6 +122,7 @@ async fn measure(names: Vec<String>) -> anyhow::Result<()> {
         [one] if one == ACCESS => Some(access),
         [one] if one == STATE => Some(state),
         [one] if one == SCHEDULES => Some(schedules),
+        [one] if one == HOOKS => Some(hooks),
         _ => None,
     };
     if document.is_none()
@@ -140,6 +150,7 @@ async fn measure(names: Vec<String>) -> anyhow::Result<()> {
             "access" => Box::pin(access::measure(&binary()?, Weather::Calm)).await,
             "state" => Box::pin(state::measure(&binary()?)).await,
             "schedules" => Box::pin(schedules::measure(&binary()?)).await,
+            "hooks" => Box::pin(hooks::measure(&binary()?)).await,
             "guesses" => Box::pin(access::measure(&binary()?, Weather::Guessing)).await,
             _ => placement::measure().await,
         };
