@@ -15,7 +15,9 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 up: build ## Build and start Hostler here: server, agent, dashboard (Ctrl-C stops it)
-	@exec $(TARGET)/debug/hostler up --data-dir $(DATA) $(ARGS)
+	@export HOSTLER_SERVER__STACKS__HEAT__ENABLED=true HOSTLER_SERVER__STACKS__HEAT__LISTEN=127.0.0.1:8004 \
+	  HOSTLER_SERVER__STACKS__SIGNAL__ENABLED=true HOSTLER_SERVER__STACKS__SIGNAL__LISTEN=127.0.0.1:8000; \
+	exec $(TARGET)/debug/hostler up --data-dir $(DATA) $(ARGS)
 
 test: ## Run everything that must hold, installing and starting what it needs
 	@scripts/test-services scripts/test

@@ -278,6 +278,7 @@ CREATE TABLE execution (
     options text NOT NULL,
     given text NOT NULL,
     graph text NOT NULL,
+    trace text,
     CONSTRAINT execution_pkey PRIMARY KEY (id),
     CONSTRAINT execution_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id)
 );
@@ -1286,6 +1287,7 @@ CREATE TABLE task_array (
     created_by text COLLATE "C" NOT NULL,
     time_created bigint NOT NULL,
     time_modified bigint NOT NULL,
+    trace text,
     CONSTRAINT task_array_pkey PRIMARY KEY (id),
     CONSTRAINT task_array_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
     CONSTRAINT task_array_project_id_name_key UNIQUE (project_id, name)

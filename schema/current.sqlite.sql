@@ -261,7 +261,7 @@ CREATE TABLE execution (
     options TEXT NOT NULL,
     given TEXT NOT NULL,
     graph TEXT NOT NULL
-) STRICT;
+, trace TEXT) STRICT;
 
 CREATE INDEX execution_due ON execution (time_due, id) WHERE state <> 'ended' AND time_due IS NOT NULL;
 
@@ -1171,7 +1171,7 @@ CREATE TABLE task_array (
     generation INTEGER NOT NULL,
     created_by TEXT NOT NULL,
     time_created INTEGER NOT NULL,
-    time_modified INTEGER NOT NULL,
+    time_modified INTEGER NOT NULL, trace TEXT,
     UNIQUE (project_id, name)
 ) STRICT;
 

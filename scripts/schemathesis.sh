@@ -15,38 +15,12 @@ hostler=$(realpath -m "${CARGO_TARGET_DIR:-target}/debug/hostler")
 [ -x "$hostler" ] || cargo build --locked --package hostler
 tools=$(realpath "$(need_python_tools)")
 
-folder=$(mktemp -d "${TMPDIR:-/tmp}/hostler-schemathesis.XXXXXX")
-server=
-cleanup() {
-  local status=$?
-  trap - EXIT
-  if [ -n "$server" ]; then
-    kill -INT "$server" 2>/dev/null || true
-    wait "$server" 2>/dev/null || true
-  fi
-  if [ "$status" != 0 ] && [ -f "$folder/log" ]; then
-    say "the last lines of the server's log:"
-    tail -n 40 "$folder/log" >&2
-  fi
-  rm -rf "$folder"
-  exit "$status"
-}
-trap cleanup EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-
-# Nothing of the caller's own Hostler is read or written.
-for name in $(compgen -e HOSTLER_); do unset "$name"; done
-export XDG_CONFIG_HOME="$folder/config" XDG_DATA_HOME="$folder/data"
+begin_trial schemathesis
 
 HOSTLER_SERVER__LIMITS__LOGINS_PER_MINUTE=100000 "$hostler" up --data-dir "$folder/up" --name local \
   --listen 127.0.0.1:0 --agent-listen 127.0.0.1:0 >"$folder/log" 2>&1 &
 server=$!
-for _ in $(seq 300); do
-  ! grep -q 'session opened' "$folder/log" || break
-  kill -0 "$server" 2>/dev/null || die "hostler up did not start"
-  sleep 0.2
-done
+await_trial
 address=$(sed -n 's/.* server started .* api=\([^ ]*\).*/\1/p' "$folder/log")
 [ -n "$address" ] || die "hostler up did not say where it listens"
 

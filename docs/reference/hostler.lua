@@ -4671,7 +4671,7 @@ function salt.runner(function_, ...) end
 ---@return any # result, stdout, stderr, error
 function salt.call(function_, ...) end
 
----Secrets that the execution was given, by their names: `secrets.TOKEN` is one, or nothing. They are in memory only, and scrubbed from what steps on nodes print. While a file is defined nobody knows them.
+---Secrets that the execution was given, by their names: `secrets.TOKEN` is one, or nothing. They are in memory only, and scrubbed from what steps print. While a file is defined nobody knows them.
 ---@class hostler.secrets
 secrets = {}
 

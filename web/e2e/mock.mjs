@@ -21,6 +21,7 @@ import { OVERVIEW_ROUTES } from "./mock-overview.mjs";
 import { permissionsOf, ROLES } from "./mock-permissions.mjs";
 import { RECORD_ROUTES } from "./mock-records.mjs";
 import { SHARED_ROUTES } from "./mock-shared.mjs";
+import { beatStacks, seedStacks, STACK_ROUTES } from "./mock-stacks.mjs";
 import { TASK_ROUTES } from "./mock-tasks.mjs";
 import { WATCHER_ROUTES } from "./mock-watchers.mjs";
 import {
@@ -49,6 +50,7 @@ export async function startMock({ port = 0, isFresh = false } = {}) {
   world.keep = (task, time) => keepFiles(world, task, time);
   if (!isFresh) seedFiles(world);
   seedFlows(world, isFresh);
+  seedStacks(world, isFresh);
   const server = createServer((request, response) => {
     answer(world, request, response).catch((error) => refuse(response, error));
   });
@@ -58,6 +60,7 @@ export async function startMock({ port = 0, isFresh = false } = {}) {
     beatWorkloads(world);
     beatArrays(world);
     beatExecutions(world);
+    beatStacks(world);
     beatEvents(world);
   }, 2000);
   return {
@@ -219,6 +222,7 @@ function heldOf({ id, name, facts, metrics }) {
 const ROUTES = [
   ...WORKLOAD_ROUTES,
   ...WORKFLOW_ROUTES,
+  ...STACK_ROUTES,
   ...TASK_ROUTES,
   ...ARRAY_ROUTES,
   ...APPROVAL_ROUTES,

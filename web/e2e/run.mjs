@@ -11,6 +11,7 @@ import { MACHINE_CASES } from "./run-machine.mjs";
 import { NODE_BACKUP_CASES } from "./run-node-backups.mjs";
 import { PEOPLE_CASES } from "./run-people.mjs";
 import { SHARED_CASES } from "./run-shared.mjs";
+import { STACK_CASES } from "./run-stacks.mjs";
 import { WATCHER_CASES } from "./run-watchers.mjs";
 import { WORKFLOW_CASES } from "./run-workflows.mjs";
 import { startMock } from "./mock.mjs";
@@ -20,6 +21,7 @@ const cases = {
   ...PEOPLE_CASES,
   ...ACCESS_CASES,
   ...WORKFLOW_CASES,
+  ...STACK_CASES,
   ...SHARED_CASES,
   ...EVENT_CASES,
   ...WATCHER_CASES,

@@ -17,6 +17,16 @@ const MACHINE_TABS = [
   ["users", "docker"],
   ["logs", "could not write lock file"],
 ];
+const STACK_SHOTS = [
+  ["stacks", "", "no space left"],
+  ["stack", "/shop-web", "https://shop.example"],
+  ["stack-busy", "/rollout", "Let two go on"],
+  ["stack-resources", "/shop-web?tab=resources&resource=balancer", "signalled by hand"],
+  ["stack-graph", "/shop-web?tab=graph", "to the right of everything"],
+  ["stack-events", "/shop-web?tab=events", "Updated"],
+  ["stack-history", "/shop-web?tab=history&from=v2", "1 to create, 1 to change"],
+  ["stack-template", "/shop-web?tab=template", "heat_template_version"],
+];
 const DOCS = fileURLToPath(new URL("../../docs/images/", import.meta.url));
 
 async function show(page, address, hash, text) {
@@ -111,6 +121,16 @@ async function every(browser, folder) {
       await page.goto(`${mock.address}/#/projects/default/executions/${failed}?step=test`);
       await page.getByText('"tests": 212').waitFor();
       await shot("execution-step");
+      for (const [name, asked, text] of STACK_SHOTS) {
+        await page.goto(`${mock.address}/#/projects/default/stacks${asked}`);
+        await page.getByText(text).first().waitFor();
+        await shot(name);
+      }
+      await page.goto(`${mock.address}/#/projects/default/stacks/shop-web`);
+      await page.getByRole("button", { name: "Update", exact: true }).click();
+      await page.getByText("4 resources,").waitFor();
+      await shot("stack-form");
+      await page.keyboard.press("Escape");
       await page.goto(`${mock.address}/#/queue`);
       await page.getByText("weight 2").waitFor();
       await shot("queue");

@@ -1,5 +1,9 @@
 //! Where steps of workflows ask for what they share with others: `<data>/steps.sock`.
 //!
+//! Nobody but the agent's user goes through its data directory. Where steps may be of other users, because the agent is
+//! root, the socket itself is in a directory on a memory file system through which all of them may go, and what is in
+//! the data directory is a link to it.
+//!
 //! One question and one answer, each a document of JSON that is only passed on: to the server of the session, over a
 //! connection of its own, and with the words which run it is that asks. That is not believed of whoever asks: it is the
 //! process at the other end of the socket that counts. It has to be the very program that was started for a run of a
@@ -41,9 +45,21 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 /// Questions that are looked at at once; others wait.
 const AT_ONCE: usize = 128;
 
-/// Where the socket of an agent is.
+/// Where steps are told that the socket of an agent is.
 pub(crate) fn socket(data_dir: &Path) -> PathBuf {
+    match passage(data_dir) {
+        Some(passage) => passage.join(SOCKET),
+        None => own(data_dir),
+    }
+}
+
+fn own(data_dir: &Path) -> PathBuf {
     std::path::absolute(data_dir).unwrap_or_else(|_| data_dir.to_owned()).join(SOCKET)
+}
+
+/// Where everybody may go, if there can be others.
+fn passage(data_dir: &Path) -> Option<PathBuf> {
+    rustix::process::geteuid().is_root().then(|| crate::secrets::passage(data_dir)).flatten()
 }
 
 /// Passes on what steps ask.
@@ -81,20 +97,25 @@ impl Steps {
 
     /// Listens in the data directory. The caller holds its lock, so a socket that is there is a dead agent's.
     pub fn start(self, data_dir: &Path, tasks: &Tasks) -> io::Result<()> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder: OwnedFd = rustix::fs::open(data_dir, flags, Mode::empty())?;
-        let path = short(&folder);
-        match std::fs::remove_file(&path) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
-            _ => {}
-        }
+        let folder = opened(data_dir)?;
+        let passage_there = passage(data_dir);
+        let passage = passage_there.as_deref().map(opened).transpose()?;
+        let path = short(passage.as_ref().unwrap_or(&folder));
+        gone(&path)?;
         let listener = UnixListener::bind(&path)?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o666))?;
+        if passage.is_some() {
+            gone(&short(&folder))?;
+            std::os::unix::fs::symlink(socket(data_dir), short(&folder))?;
+        }
         let scope = tasks.clone();
         tasks.spawn("step socket", OnError::Log, async move {
             let token = scope.token();
             token.run_until_cancelled(self.accept(&listener, &scope)).await;
-            let _ = std::fs::remove_file(short(&folder));
+            for folder in passage.iter().chain([&folder]) {
+                let _ = std::fs::remove_file(short(folder));
+            }
+            let _ = passage_there.map(std::fs::remove_dir);
         });
         Ok(())
     }
@@ -207,6 +228,19 @@ impl Steps {
             Ok(Err(error)) => Err(NoAnswer::Refused(error.to_string())),
             Err(_) => Err(NoAnswer::Later("no server can be reached".to_owned())),
         }
+    }
+}
+
+fn opened(folder: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(folder, flags, Mode::empty())?)
+}
+
+/// Removes a socket or a link that is there.
+fn gone(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
     }
 }
 

@@ -29,6 +29,13 @@ pub mod schedule;
 pub mod second_factor;
 pub mod secret;
 pub mod session;
+pub mod stack;
+pub mod stack_check;
+pub mod stack_lock;
+pub mod stack_plan;
+pub mod stack_point;
+pub mod stack_resource;
+pub mod stack_type;
 pub mod state;
 pub mod system;
 pub mod task;
@@ -85,6 +92,13 @@ pub fn all() -> Vec<Described> {
         operation::visit,
         record::visit,
         timeline::visit,
+        stack::visit,
+        stack_resource::visit,
+        stack_plan::visit,
+        stack_point::visit,
+        stack_lock::visit,
+        stack_check::visit,
+        stack_type::visit,
     ];
     for visit in modules {
         visit(&mut endpoints);

@@ -263,6 +263,9 @@ pub struct QueueProject {
     /// Keys and values of its state.
     #[serde(default)]
     pub state: Bytes,
+    /// Stacks, without those that are resources of others.
+    #[serde(default)]
+    pub stacks: u64,
     /// The first that wait for room, in the order in which they are looked at.
     pub next: Vec<QueueEntry>,
 }

@@ -13,6 +13,7 @@ use hostler_api::image::{ImageList, ImageListQuery};
 use hostler_api::node::{NodeList, NodeListQuery};
 use hostler_api::project::ProjectList;
 use hostler_api::secret::{SecretList, SecretListQuery};
+use hostler_api::stack::{StackList, StackListQuery};
 use hostler_api::task::{ArrayList, ArrayListQuery, TaskList, TaskListQuery};
 use hostler_api::user::UserList;
 use hostler_api::workload::{WorkloadList, WorkloadListQuery};
@@ -64,6 +65,7 @@ fn named(command: Command) -> Command {
             Some("WORKLOAD") => arg.add(ArgValueCompleter::new(workloads)),
             Some("IMAGE") => arg.add(ArgValueCompleter::new(images)),
             Some("SECRET") => arg.add(ArgValueCompleter::new(secrets)),
+            Some("STACK") => arg.add(ArgValueCompleter::new(stacks)),
             Some("NODE") => arg.add(ArgValueCompleter::new(nodes)),
             Some("PROJECT") => arg.add(ArgValueCompleter::new(projects)),
             Some("USER") => arg.add(ArgValueCompleter::new(users)),
@@ -82,6 +84,14 @@ fn secrets(current: &OsStr) -> Vec<CompletionCandidate> {
         current,
         |target| ProjectPath { project: target.project.value.clone() },
         query,
+    )
+}
+
+fn stacks(current: &OsStr) -> Vec<CompletionCandidate> {
+    names::<StackList, _>(
+        current,
+        |target| ProjectPath { project: target.project.value.clone() },
+        StackListQuery { limit: Some(PAGE), ..StackListQuery::default() },
     )
 }
 
@@ -195,7 +205,16 @@ mod tests {
                 let name = arg.get_value_names().and_then(|names| names.first());
                 let is_object = matches!(
                     name.map(|name| name.as_str()),
-                    Some("TASK" | "TASK|CODE" | "ARRAY" | "WORKLOAD" | "NODE" | "PROJECT" | "USER")
+                    Some(
+                        "TASK"
+                            | "TASK|CODE"
+                            | "ARRAY"
+                            | "WORKLOAD"
+                            | "STACK"
+                            | "NODE"
+                            | "PROJECT"
+                            | "USER"
+                    )
                 ) || arg.is_global_set()
                     && ["context", "project"].contains(&arg.get_id().as_str());
                 if is_object && arg.get::<ArgValueCompleter>().is_none() {

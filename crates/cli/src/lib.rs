@@ -44,6 +44,7 @@ pub mod backup {
     pub use crate::command::backup::{Destination, Made, default_name, key_of, key_of_new};
 }
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -108,7 +109,12 @@ pub struct ClientCommand {
     command: Command,
     /// What is known before it begins; only `doctor` wants that.
     findings: Vec<Finding>,
+    /// What takes secrets out of what workflows on this machine tell.
+    scrubber: Option<Scrubber>,
 }
+
+/// Makes what takes the values of secrets, by their names, out of a text.
+pub type Scrubber = fn(&BTreeMap<String, String>) -> Box<dyn Fn(&str) -> String>;
 
 impl ClientCommand {
     /// Of `hostler doctor`: which server of this machine is meant.
@@ -123,6 +129,12 @@ impl ClientCommand {
     #[must_use]
     pub fn with_findings(self, findings: Vec<Finding>) -> ClientCommand {
         ClientCommand { findings, ..self }
+    }
+
+    /// With what takes secrets out of what people are told; without it no secret is read for a workflow here.
+    #[must_use]
+    pub fn with_scrubber(self, scrubber: Scrubber) -> ClientCommand {
+        ClientCommand { scrubber: Some(scrubber), ..self }
     }
 }
 
@@ -201,7 +213,8 @@ fn backup_of(globals: Globals, command: BackupCommand) -> Invocation {
 }
 
 fn client(globals: Globals, command: Command) -> Invocation {
-    Invocation::Client(Box::new(ClientCommand { globals, command, findings: Vec::new() }))
+    let (findings, scrubber) = (Vec::new(), None);
+    Invocation::Client(Box::new(ClientCommand { globals, command, findings, scrubber }))
 }
 
 /// The whole tree of commands. Only the root has a `help` command, its own; nouns have `--help`.
@@ -239,8 +252,8 @@ pub fn run(command: ClientCommand) -> ExitCode {
 pub async fn run_in(command: ClientCommand, environment: Environment, streams: Streams) -> u8 {
     let ui = std::rc::Rc::new(ui::Ui::new(streams, &command.globals, &environment));
     let used = std::sync::OnceLock::new();
-    let (globals, findings) = (command.globals, command.findings);
-    let cx = command::Cx { ui, globals, environment, used, findings };
+    let (globals, findings, scrubber) = (command.globals, command.findings, command.scrubber);
+    let cx = command::Cx { ui, globals, environment, used, findings, scrubber };
     let outcome = Box::pin(command::perform(&cx, command.command)).await;
     if let Some((client, context)) = cx.used.get() {
         command::authority::learn(&cx, client, context).await;

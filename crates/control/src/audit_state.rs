@@ -2,7 +2,9 @@
 //! must not be guessed (no password, no token, not even their hashes).
 
 use hostler_model::schedule::Schedule;
-use hostler_model::stack::{Stack, StackResource};
+use hostler_model::stack::{
+    SoftwareConfig, SoftwareDeployment, Stack, StackDrift, StackPlan, StackResource,
+};
 use hostler_model::workflow::{Execution, WorkflowVersion};
 use hostler_model::{
     Approval, Blob, CustomRole, Error, Group, Image, Invitation, JoinToken, Lock, LockHold, Name,
@@ -368,6 +370,31 @@ pub(crate) fn execution(execution: &Execution) -> Value {
     })
 }
 
+/// Without what it says, which may be a secret and is never changed.
+pub(crate) fn software_config(config: &SoftwareConfig) -> Value {
+    json!({
+        "id": config.id,
+        "project": config.project_id,
+        "name": config.name,
+        "group": config.group,
+        "created": config.time_created,
+    })
+}
+
+/// Without its values; a change of them is one of its generation.
+pub(crate) fn software_deployment(deployment: &SoftwareDeployment) -> Value {
+    json!({
+        "id": deployment.id,
+        "project": deployment.project_id,
+        "config": deployment.config_id,
+        "server": deployment.server,
+        "action": deployment.action,
+        "status": deployment.status,
+        "reason": deployment.reason,
+        "changed": deployment.time_updated,
+    })
+}
+
 /// What it is made of is known by its definition.
 pub(crate) fn stack(stack: &Stack) -> Value {
     json!({
@@ -381,6 +408,30 @@ pub(crate) fn stack(stack: &Stack) -> Value {
         "mandate": stack.mandate.principal,
         "isFailing": stack.failure.is_some(),
         "isDeleted": stack.is_deleted(),
+    })
+}
+
+/// What would be done stands in its digest.
+pub(crate) fn stack_plan(plan: &StackPlan) -> Value {
+    json!({
+        "id": plan.id,
+        "stack": plan.stack_id,
+        "base": plan.base,
+        "digest": plan.digest,
+        "expires": plan.time_expires,
+        "used": plan.time_used,
+    })
+}
+
+pub(crate) fn stack_drift(drift: &StackDrift) -> Value {
+    json!({
+        "stack": drift.stack_id,
+        "traversal": drift.traversal,
+        "looked": drift.looked,
+        "changed": drift.changed,
+        "missing": drift.missing,
+        "unknown": drift.unknown,
+        "time": drift.time,
     })
 }
 

@@ -9,8 +9,8 @@ use hostler_base::clock::Clock;
 use hostler_base::ids::Ids;
 use hostler_model::{
     DEFAULT_PROJECT, Error, EventKind, Generation, InstallationId, KeyId, Name, ObjectKind,
-    ObjectRef, Principal, PrincipalKind, Project, Quota, Role, Scope, ServerId, ServerRegistration,
-    Token,
+    ObjectRef, Principal, PrincipalKind, Project, Quota, Role, Scope, ServerId, ServerPayload,
+    ServerRegistration, Token,
 };
 use hostler_store::{Conn, RESTORE_UNFINISHED, Store};
 use hostler_trust::{Authority, Keyring, MasterKey, SecretToken, TokenKind};
@@ -340,6 +340,10 @@ impl Control {
             self.system_actor(),
             format!("version {version}"),
         );
+        let event = event.with_payload(ServerPayload {
+            version: Some(version.to_owned()),
+            api_address: Some(server.api_address.clone()),
+        });
         let (server, event) = (&server, &event);
         self.store
             .tx("server_register", |tx| {
@@ -355,8 +359,12 @@ impl Control {
     /// Takes the registration back at a clean stop.
     pub async fn unregister(&self) -> Result<(), Error> {
         let object = ObjectRef::new(ObjectKind::Server, self.server_id, &self.server_name);
-        let event =
-            self.event(EventKind::ServerStopped, None, &object, self.system_actor(), "stopped");
+        let event = self
+            .event(EventKind::ServerStopped, None, &object, self.system_actor(), "stopped")
+            .with_payload(ServerPayload {
+                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+                api_address: None,
+            });
         let event = &event;
         self.store
             .tx("server_unregister", |tx| {

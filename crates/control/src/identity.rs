@@ -13,7 +13,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use hostler_model::{Error, EventKind, ObjectKind, ObjectRef, PlacementId, RunId, Timestamp};
+use hostler_model::{
+    Error, EventKind, IdentityPayload, ObjectKind, ObjectRef, PlacementId, RunId, Timestamp,
+};
 use hostler_store::Tx;
 use hostler_trust::jwt::{self, Jwk, PublicKey, SigningKey};
 use serde::{Deserialize, Serialize};
@@ -289,7 +291,10 @@ impl Control {
             None => format!("{retired} former keys of tokens are forgotten"),
         };
         let actor = self.system_actor();
-        let event = self.event(EventKind::IdentityKeysChanged, None, &object, actor, message);
+        let event =
+            self.event(EventKind::IdentityKeysChanged, None, &object, actor, message).with_payload(
+                IdentityPayload { key: made.map(str::to_owned), forgotten: Some(retired as u64) },
+            );
         let detail = json!({ "made": made, "forgotten": retired });
         let audit = self
             .audit_system("identity.keys", &object, None, detail)

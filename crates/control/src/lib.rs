@@ -57,6 +57,7 @@ pub mod fuzz;
 pub use stack::SignalPass;
 pub use stack::bench as stack_bench;
 pub use stack::plugin::stack_types_page;
+pub use stack::{AlarmReport, StackAlarms};
 
 pub use action::{ActionFailure, ActionStanding, Order, Standings, standings};
 pub use audit_entry::Stateless;
@@ -100,8 +101,9 @@ pub use reconcile::{
     ExecutionReport, HookCounts, HookDeliver, HookDeliverReport, HookDispatch, HookDispatchReport,
     IdentityKeyKeeper, LeaseReport, LivenessReport, LockWatch, LockWatchReport, LogShareReport,
     OperationAdvance, OperationReport, PlacementReport, ServerRenew, ServerRenewReport,
-    ServicePlaceReport, StackAdvance, StackCounts, StackReport, StateCompact, StateCompactReport,
-    StateExpiry, StateExpiryReport, StateTail, StateTailReport, Wakers,
+    ServicePlaceReport, StackAdvance, StackCounts, StackDriftReport, StackDriftWatch, StackReport,
+    StateCompact, StateCompactReport, StateExpiry, StateExpiryReport, StateTail, StateTailReport,
+    Wakers,
 };
 pub use schedule::{
     LATENESS_BOUNDS, ScheduleCallReport, ScheduleCalls, ScheduleCounts, ScheduleReport,
@@ -114,12 +116,16 @@ pub use service::{
     FleetService, FleetServices, FleetStanding, GroupChange, GroupDetail, HookTest,
     InvitationDetail, LockAnswer, LockAsk, LockDetail, ModuleDetail, ModulePushed, NewBlob,
     NewCustomEvent, NewExec, NewExecution, NewGroup, NewImage, NewInvitation, NewModule,
-    NewNodeBackup, NewRole, NewWorkflow, NextFire, OidcBegun, ProjectChange, Pushed, Rekeyed,
-    Rewrapped, RoleChange, RoleDetail, RoleHolder, ScheduleDetail, SecondFactorDetail,
-    SecretCounts, SecretDetail, SecretValue, SessionsEnded, StackAsk, StackChecked, StackCommand,
-    StackDefinitionDetail, StackDetail, StackEdit, StackEventQuery, StackForm, StackOutput,
-    StackQuery, StackRefusal, StackResourceDetail, StackType, StatePlace, StatePrecondition,
-    StepOutput, Timeline, TimelineQuery, WatcherDetail, WatcherNode, WorkflowDetail,
+    NewNodeBackup, NewRole, NewSoftwareConfig, NewSoftwareDeployment, NewWorkflow, NextFire,
+    OidcBegun, ProjectChange, Pushed, Rekeyed, Rewrapped, RoleChange, RoleDetail, RoleHolder,
+    ScheduleDetail, SecondFactorDetail, SecretCounts, SecretDetail, SecretValue, SessionsEnded,
+    SoftwareDeploymentEdit, StackAdopt, StackAsk, StackChecked, StackChecklist, StackCommand,
+    StackComparison, StackDefinitionDetail, StackDeps, StackDepsGraph, StackDetail,
+    StackDriftDetail, StackEdit, StackEdition, StackEventQuery, StackForm, StackIntent,
+    StackOutput, StackPlanDetail, StackPreview, StackPreviewChanges, StackPreviewResource,
+    StackQuery, StackRefusal, StackResourceDetail, StackSubject, StackType, StackUse, StatePlace,
+    StatePrecondition, StepOutput, Timeline, TimelineQuery, WatcherDetail, WatcherNode,
+    WorkflowDetail,
 };
 pub use state::{
     STATE_IN_FLIGHT_MAX, StateCounts, StateFollower, StatePort, StateReply, StateSeen,

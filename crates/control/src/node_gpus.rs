@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 
 use hostler_model::{
-    Actor, Error, EventKind, Facts, GpuFact, NewEvent, Node, NodeState, ObjectKind, ObjectRef,
+    Actor, Error, EventKind, Facts, GpuFact, NewEvent, Node, NodeGpuPayload, NodeState, ObjectKind,
+    ObjectRef,
 };
 
 use crate::node_session::node_actor;
@@ -53,11 +54,18 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
         let known = node.facts.as_ref().map_or(&[][..], |facts| &facts.gpus);
         let told = changes(known, &facts.gpus).into_iter();
-        told.map(|(kind, words)| self.event(kind, None, &object, actor.clone(), words)).collect()
+        let event = |(kind, words, gpu): (EventKind, String, &GpuFact)| {
+            self.event(kind, None, &object, actor.clone(), words).with_payload(NodeGpuPayload {
+                index: Some(gpu.index),
+                model: Some(gpu.model.clone()),
+                trouble: gpu.trouble.clone(),
+            })
+        };
+        told.map(event).collect()
     }
 }
 
-fn changes(before: &[GpuFact], after: &[GpuFact]) -> Vec<(EventKind, String)> {
+fn changes<'a>(before: &[GpuFact], after: &'a [GpuFact]) -> Vec<(EventKind, String, &'a GpuFact)> {
     let before: BTreeMap<u32, &GpuFact> = before.iter().map(|gpu| (gpu.index, gpu)).collect();
     let mut found = Vec::new();
     for gpu in after {
@@ -66,10 +74,10 @@ fn changes(before: &[GpuFact], after: &[GpuFact]) -> Vec<(EventKind, String)> {
         match &gpu.trouble {
             Some(trouble) if known != Some(trouble) => {
                 let words = format!("{name} is out of service: {trouble}");
-                found.push((EventKind::NodeGpuTrouble, words));
+                found.push((EventKind::NodeGpuTrouble, words, gpu));
             }
             None if known.is_some() => {
-                found.push((EventKind::NodeGpuWell, format!("{name} is in service again")));
+                found.push((EventKind::NodeGpuWell, format!("{name} is in service again"), gpu));
             }
             _ => {}
         }
@@ -91,7 +99,7 @@ mod tests {
         };
         let told = |before: &[GpuFact], after: &[GpuFact]| -> Vec<String> {
             let each = changes(before, after).into_iter();
-            each.map(|(kind, words)| format!("{kind}: {words}")).collect()
+            each.map(|(kind, words, _)| format!("{kind}: {words}")).collect()
         };
         let (well, ill) = ([gpu(0, None), gpu(1, None)], [gpu(0, None), gpu(1, Some("Xid 79"))]);
         let trouble = "node.gpu-trouble: GPU 1 (A100) is out of service: Xid 79";

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hostler_model::{
-    Error, EventId, EventKind, IMAGE_SCHEME, ImageNews, NodeId, NodeState, ObjectKind, ObjectRef,
-    PrincipalId, Timestamp,
+    Error, EventId, EventKind, IMAGE_SCHEME, ImageNews, NodeId, NodeImagePayload, NodeState,
+    ObjectKind, ObjectRef, PrincipalId, Timestamp,
 };
 use hostler_store::Claim;
 
@@ -60,13 +60,14 @@ impl Control {
                             .await?;
                         if claim == Claim::Fresh {
                             let (kind, words) = told(one, now);
-                            events.push(self.event(
-                                kind,
-                                None,
-                                &object,
-                                node_actor(&node.name),
-                                words,
-                            ));
+                            let event =
+                                self.event(kind, None, &object, node_actor(&node.name), words);
+                            events.push(event.with_payload(NodeImagePayload {
+                                image: Some(one.name.clone()),
+                                version: Some(one.version),
+                                reason: Some(short(&one.why)),
+                                problem: one.problem.as_deref().map(short),
+                            }));
                             fresh.push(kind);
                         }
                     }

@@ -18,9 +18,26 @@ pub(crate) struct Artifacts {
     others: Vec<PathBuf>,
 }
 
+/// Where the table of names is.
+const NAMES: &str = "names.json";
+
+fn write_table(folder: &Path, table: &BTreeMap<String, String>) -> Result<(), String> {
+    let text = serde_json::to_vec(table).expect("names can be written");
+    fs::write(folder.join(NAMES), text).map_err(|error| error.to_string())
+}
+
+/// What a name means: the path of that name, or one that ends in it.
+fn meant<'t>(
+    table: &'t BTreeMap<String, PathBuf>,
+    name: &str,
+) -> Option<(&'t String, &'t PathBuf)> {
+    let last = |path: &str| path.rsplit('/').next().unwrap_or(path) == name;
+    table.get_key_value(name).or_else(|| table.iter().find(|(path, _)| last(path)))
+}
+
 /// Names and digests, without what is none: the table may come from another machine, and leads nowhere else.
 fn table_in(folder: &Path) -> BTreeMap<String, String> {
-    let text = fs::read(folder.join("names.json")).unwrap_or_default();
+    let text = fs::read(folder.join(NAMES)).unwrap_or_default();
     let mut table: BTreeMap<String, String> = serde_json::from_slice(&text).unwrap_or_default();
     table.retain(|_, digest| digest.len() == 64 && digest.bytes().all(|b| b.is_ascii_hexdigit()));
     table
@@ -83,17 +100,63 @@ impl Artifacts {
                 table.insert(name, digest);
             }
         }
-        let text = serde_json::to_vec(&table).expect("names can be written");
-        fs::write(self.folder.join("names.json"), text).map_err(|error| error.to_string())?;
+        write_table(&self.folder, &table)?;
         Ok(missed)
+    }
+
+    /// Whether somebody left it.
+    pub fn has(&self, name: &str) -> bool {
+        meant(&self.everything(), name).is_some()
+    }
+
+    /// Puts what is meant by some names into another place of the kind, for somebody who cannot come here.
+    pub fn lend(&self, names: &[String], folder: &Path) -> Result<(), String> {
+        let everything = self.everything();
+        let mut table = BTreeMap::new();
+        for name in names {
+            let Some((path, place)) = meant(&everything, name) else { continue };
+            let digest = place.file_name().unwrap_or_default();
+            fs::copy(place, folder.join(digest)).map_err(|error| format!("{name}: {error}"))?;
+            table.insert(path.clone(), digest.to_string_lossy().into_owned());
+        }
+        write_table(folder, &table)
+    }
+
+    /// Keeps what was kept in another place of the kind. Whoever did that is not believed.
+    pub fn take_over(&self, folder: &Path) -> Result<(), String> {
+        let is_file = |path: &Path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+        if !is_file(&folder.join(NAMES)) {
+            return Ok(());
+        }
+        let mut table = table_in(&self.folder);
+        fs::create_dir_all(&self.folder).map_err(|error| error.to_string())?;
+        for (name, digest) in table_in(folder) {
+            let source = folder.join(&digest);
+            let inside =
+                Path::new(&name).components().all(|part| matches!(part, Component::Normal(_)));
+            if !inside || !is_file(&source) {
+                return Err(format!("the artifact `{name}` is none"));
+            }
+            let bytes = fs::read(&source).map_err(|error| format!("{name}: {error}"))?;
+            if *blake3::hash(&bytes).to_hex() != *digest {
+                return Err(format!("the artifact `{name}` was changed after it was left"));
+            }
+            let place = self.folder.join(&digest);
+            if !place.exists() {
+                let fresh = self.folder.join(format!("{digest}.new"));
+                fs::copy(&source, &fresh)
+                    .and_then(|_| fs::rename(&fresh, &place))
+                    .map_err(|error| format!("{name}: {error}"))?;
+            }
+            table.insert(name, digest);
+        }
+        write_table(&self.folder, &table)
     }
 
     /// Puts an artifact into a directory.
     pub fn place(&self, name: &str, workdir: &Path) -> Result<(), String> {
         let table = self.everything();
-        let last = |path: &str| path.rsplit('/').next().unwrap_or(path) == name;
-        let found = table.get_key_value(name).or_else(|| table.iter().find(|(path, _)| last(path)));
-        let Some((path, place)) = found else {
+        let Some((path, place)) = meant(&table, name) else {
             let known: Vec<&str> = table.keys().map(String::as_str).collect();
             let known = if known.is_empty() {
                 "none was left".to_owned()
@@ -201,6 +264,27 @@ mod tests {
         assert!(artifacts.keep(&one, &["none.bin".into()]).is_err());
         let missed = artifacts.keep(&one, &["*.none".into(), "out/*".into()]).unwrap();
         assert!(missed.len() == 1 && missed[0].contains("`*.none`"), "{missed:?}");
+    }
+
+    #[test]
+    fn what_is_lent_comes_back_unless_it_was_changed() {
+        let base = tempfile::tempdir().unwrap();
+        let [work, lent, back] = ["work", "lent", "back"].map(|name| base.path().join(name));
+        fs::create_dir_all(work.join("out")).unwrap();
+        fs::create_dir_all(&lent).unwrap();
+        fs::write(work.join("out/app"), b"bits").unwrap();
+        let artifacts = Artifacts::new(base.path().join("execution"), Vec::new());
+        artifacts.keep(&work, &["out/*".into()]).unwrap();
+        assert!(artifacts.has("app") && artifacts.has("out/app") && !artifacts.has("out"));
+        artifacts.lend(&["app".into(), "none".into()], &lent).unwrap();
+        let other = Artifacts::new(back, Vec::new());
+        other.take_over(&work).unwrap();
+        assert!(other.names().is_empty(), "nothing was kept there");
+        other.take_over(&lent).unwrap();
+        assert_eq!(other.names(), ["out/app"]);
+        let digest = blake3::hash(b"bits").to_hex().to_string();
+        fs::write(lent.join(digest), b"others").unwrap();
+        assert!(other.take_over(&lent).unwrap_err().contains("was changed"));
     }
 
     #[test]

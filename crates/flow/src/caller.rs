@@ -1,16 +1,19 @@
 //! Who calls handlers, and what undoes steps: a thread with an interpreter, and none before something is called.
 //!
 //! Calls are carried out one after the other, in the order in which they were made, and share what handlers keep in
-//! globals. Each has its time. One that waits is dropped when that is over, one that computes is interrupted, and the
+//! globals: each takes a place in a line when it is made, and is sent to the thread when its turn has come. Each has its
+//! time. One that waits is dropped when that is over, one that computes is interrupted, and the
 //! next goes on with the same interpreter. Where nobody wants to wait any more, or a call does not even end then, the
 //! thread is left to itself and the next call gets another: no handler keeps an execution from going on.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use hostler_lua::body::{Input, Performer, Say, Sharing, services};
@@ -18,7 +21,7 @@ use hostler_lua::modules::{Acting, Sink, Stream};
 use hostler_lua::{Bundle, Given};
 use hostler_model::workflow::{Handler, StepEnd, StepResult};
 use serde_json::Value as Json;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use crate::run::{Observer, Told};
 
@@ -91,6 +94,10 @@ impl Reply {
         matches!(self, Reply::Returned(Json::Bool(false)))
     }
 
+    pub fn is_yes(&self) -> bool {
+        matches!(self, Reply::Returned(Json::Bool(true)))
+    }
+
     /// What is wrong, if something is.
     pub fn complaint(&self, limit: Duration) -> Option<String> {
         match self {
@@ -123,11 +130,42 @@ pub(crate) struct Caller {
     bundle: Arc<Bundle>,
     given: Arc<Given>,
     line: RefCell<Option<Line>>,
+    /// Whose turn it is: one place, given in the order in which it was asked for.
+    turn: Arc<Semaphore>,
+    /// How often everything that waited was sent away.
+    sent_away: Cell<u64>,
+}
+
+type Waiting = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>>>>;
+
+/// A place in the line, taken when it is made.
+enum Turn {
+    Now(OwnedSemaphorePermit),
+    Later(Waiting),
+}
+
+impl Turn {
+    fn of(turns: &Arc<Semaphore>) -> Turn {
+        let mut waiting: Waiting = Box::pin(Arc::clone(turns).acquire_owned());
+        // Whoever asks first is first: a place is taken when it is asked for the first time.
+        match waiting.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(permit)) => Turn::Now(permit),
+            Poll::Ready(Err(_)) | Poll::Pending => Turn::Later(waiting),
+        }
+    }
+
+    /// Nothing once there is no line any more.
+    async fn come(self) -> Option<OwnedSemaphorePermit> {
+        match self {
+            Turn::Now(permit) => Some(permit),
+            Turn::Later(waiting) => waiting.await.ok(),
+        }
+    }
 }
 
 /// To the thread. Who drops it does not want anything of it any more.
 struct Line {
-    errands: mpsc::UnboundedSender<Errand>,
+    errands: mpsc::Sender<Errand>,
     flag: Arc<AtomicBool>,
     _wanted: watch::Sender<()>,
 }
@@ -151,11 +189,13 @@ enum Word {
 
 impl Caller {
     pub fn new(bundle: Arc<Bundle>, given: Arc<Given>) -> Rc<Caller> {
-        Rc::new(Caller { bundle, given, line: RefCell::default() })
+        let (line, sent_away) = Default::default();
+        Rc::new(Caller { bundle, given, line, turn: Arc::new(Semaphore::new(1)), sent_away })
     }
 
     /// Ends what is being called, and what waits for its turn.
     pub fn hang_up(&self) {
+        self.sent_away.set(self.sent_away.get() + 1);
         self.line.take();
     }
 
@@ -167,12 +207,19 @@ impl Caller {
         observer: &Rc<dyn Observer>,
     ) -> impl Future<Output = Reply> + use<> {
         let limit = call.limit;
-        let (words, mut heard) = mpsc::channel(WORDS);
-        let (told, mut answer) = oneshot::channel();
-        let sent = self.send(Errand { call, words, told });
+        let turn = Turn::of(&self.turn);
         let (caller, observer) = (Rc::clone(self), Rc::clone(observer));
+        let known = self.sent_away.get();
         async move {
-            if let Err(error) = sent {
+            let Some(_until_it_is_answered) = turn.come().await else {
+                return Reply::Cut(Cut::Stopped);
+            };
+            if caller.sent_away.get() != known {
+                return Reply::Cut(Cut::Stopped);
+            }
+            let (words, mut heard) = mpsc::channel(WORDS);
+            let (told, mut answer) = oneshot::channel();
+            if let Err(error) = caller.send(Errand { call, words, told }).await {
                 return Reply::Raised(format!("no thread can be had: {error}"));
             }
             let patience = tokio::time::sleep(Duration::MAX);
@@ -191,7 +238,7 @@ impl Caller {
                     },
                     answer = &mut answer => return answer.unwrap_or(Reply::Cut(Cut::Stopped)),
                     () = &mut patience => {
-                        caller.hang_up();
+                        caller.line.take();
                         return Reply::Cut(Cut::Late);
                     }
                 }
@@ -199,21 +246,22 @@ impl Caller {
         }
     }
 
-    fn send(&self, errand: Errand) -> std::io::Result<()> {
-        let mut line = self.line.borrow_mut();
-        let unsent = match line.as_ref() {
+    async fn send(&self, errand: Errand) -> std::io::Result<()> {
+        let known = self.line.borrow().as_ref().map(|line| line.errands.clone());
+        let unsent = match known {
             None => errand,
-            Some(known) => match known.errands.send(errand) {
+            Some(errands) => match errands.send(errand).await {
                 Ok(()) => return Ok(()),
                 Err(unsent) => unsent.0,
             },
         };
-        self.send_on_another(&mut line, unsent)
+        let errands = self.another_line()?;
+        let _it_has_just_begun = errands.send(unsent).await;
+        Ok(())
     }
 
-    fn send_on_another(&self, line: &mut Option<Line>, errand: Errand) -> std::io::Result<()> {
-        #[expect(clippy::disallowed_methods, reason = "each step has a few calls, and no more")]
-        let (errands, waiting) = mpsc::unbounded_channel();
+    fn another_line(&self) -> std::io::Result<mpsc::Sender<Errand>> {
+        let (errands, waiting) = mpsc::channel(1);
         let (wanted, unwanted) = watch::channel(());
         let flag = Arc::new(AtomicBool::new(false));
         let desk = Desk {
@@ -224,9 +272,8 @@ impl Caller {
             unwanted,
         };
         std::thread::Builder::new().name("handlers".to_owned()).spawn(move || desk.work())?;
-        let _it_has_just_begun = errands.send(errand);
-        *line = Some(Line { errands, flag, _wanted: wanted });
-        Ok(())
+        *self.line.borrow_mut() = Some(Line { errands: errands.clone(), flag, _wanted: wanted });
+        Ok(errands)
     }
 }
 
@@ -235,7 +282,7 @@ struct Desk {
     bundle: Arc<Bundle>,
     given: Arc<Given>,
     flag: Arc<AtomicBool>,
-    waiting: mpsc::UnboundedReceiver<Errand>,
+    waiting: mpsc::Receiver<Errand>,
     unwanted: watch::Receiver<()>,
 }
 

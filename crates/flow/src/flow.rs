@@ -2,6 +2,8 @@
 
 mod around;
 mod attempt;
+mod end;
+mod others;
 mod programs;
 mod recall;
 
@@ -11,15 +13,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hostler_engine::workflow::{Action, Course, Options};
+use hostler_engine::workflow::{Action, Course, Options, missing};
 use hostler_lua::body::{Performer, Variables};
 use hostler_lua::{Bundle, Given};
 use hostler_model::Span;
-use hostler_model::workflow::{
-    Act, ExecutionOutcome, Handler, Step, StepEnd, StepResult, Workflow,
-};
+use hostler_model::workflow::{Act, Handler, Step, StepEnd, StepResult, Workflow};
 use serde_json::{Map, Value as Json, json};
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::{Id, JoinSet};
 
 use crate::artifacts::Artifacts;
@@ -28,7 +28,7 @@ use crate::crew::Crew;
 use crate::journal::{Journal, Line, Past};
 use crate::leftover::{self, EXECUTION, STEP, UNDOING};
 use crate::report::{Report, StepReport};
-use crate::run::{Answer, FlowError, Observer, Setup, Told};
+use crate::run::{Answer, FlowError, Observer, Others, Setup, Told};
 use crate::stage;
 
 /// How much longer than its time a body may take that nobody can interrupt.
@@ -40,6 +40,10 @@ pub(crate) struct Flow {
     caller: Rc<Caller>,
     /// What is being called.
     calls: JoinSet<Reply>,
+    /// Steps of other users.
+    others: Others,
+    /// Rings when nobody waits any more for what is called.
+    sent_away: Rc<Notify>,
     bundle: Arc<Bundle>,
     given: Arc<Given>,
     workflow: Rc<Workflow>,
@@ -62,6 +66,14 @@ pub(crate) struct Flow {
     stopping: BTreeMap<usize, StepEnd>,
 }
 
+/// How a try ended, besides its result.
+struct Over {
+    attempt: u32,
+    since: Instant,
+    /// Another try may end otherwise.
+    is_worth: bool,
+}
+
 /// What a task of the set is about.
 #[derive(Clone, Copy)]
 enum Job {
@@ -75,6 +87,7 @@ impl Flow {
         workflow: Workflow,
         mut setup: Setup,
         journal: Option<Journal>,
+        others: Others,
         observer: Rc<dyn Observer>,
     ) -> Flow {
         for inherited in [STEP, UNDOING] {
@@ -109,6 +122,8 @@ impl Flow {
                 .map(|folder| Rc::new(Artifacts::new(folder, setup.consumed.clone()))),
             caller: Caller::new(Arc::clone(&bundle), Arc::clone(&given)),
             calls: JoinSet::new(),
+            others,
+            sent_away: Rc::default(),
             bundle,
             given,
             workflow: Rc::new(workflow),
@@ -178,7 +193,7 @@ impl Flow {
             while !actions.is_empty() {
                 let mut more = Vec::new();
                 for action in actions {
-                    more.extend(self.perform(&mut course, action).await?);
+                    more.extend(self.perform(&mut course, action)?);
                 }
                 actions = more;
             }
@@ -199,13 +214,13 @@ impl Flow {
                     is_stopped = true;
                     actions = course.cancel(self.now());
                 }
-                news = self.crew.news() => actions = self.heard(&mut course, news).await?,
+                news = self.crew.news() => actions = self.heard(&mut course, news)?,
                 Some(done) = self.tasks.join_next_with_id() => {
                     let (id, result) = done.unwrap_or_else(|error| {
                         let defect = if error.is_cancelled() { String::new() } else { error.to_string() };
                         (error.id(), StepResult::new(StepEnd::Failed, defect))
                     });
-                    actions = self.over(&mut course, id, result).await?;
+                    actions = self.over(&mut course, id, result)?;
                 }
                 Some(_) = self.calls.join_next() => {}
                 () = rest => actions = course.tick(self.now()),
@@ -213,13 +228,9 @@ impl Flow {
         }
     }
 
-    async fn perform(
-        &mut self,
-        course: &mut Course,
-        action: Action,
-    ) -> Result<Vec<Action>, FlowError> {
+    fn perform(&mut self, course: &mut Course, action: Action) -> Result<Vec<Action>, FlowError> {
         match action {
-            Action::Start { step, attempt } => return self.start(course, step, attempt).await,
+            Action::Start { step, attempt } => return self.start(course, step, attempt),
             Action::Stop { step, end } => {
                 if self.stops.remove(&step).is_some() || self.crew.stop(step) {
                     self.stopping.insert(step, end);
@@ -229,9 +240,9 @@ impl Flow {
                 let name = self.steps[step].name.clone();
                 self.note(|| Line::Skipped { step: name, reason })?;
                 "skipped".clone_into(&mut self.steps[step].status);
-                reason.label().clone_into(&mut self.steps[step].message);
+                reason.words().clone_into(&mut self.steps[step].message);
                 self.observer.told(&Told::Skipped { step, reason });
-                let result = StepResult::new(StepEnd::Skipped, reason.label());
+                let result = Flow::skipped(reason);
                 self.around(step, Handler::Skip, &result);
             }
             Action::Again { step, attempt, at } => {
@@ -247,7 +258,7 @@ impl Flow {
         Ok(Vec::new())
     }
 
-    async fn start(
+    fn start(
         &mut self,
         course: &mut Course,
         step: usize,
@@ -267,6 +278,19 @@ impl Flow {
             },
             (Answer::Run, _) => None,
         };
+        if refused.is_none()
+            && let Some(why) = self.missing(course, step)
+        {
+            let result = StepResult::new(StepEnd::Failed, why);
+            self.steps[step].attempts = attempt;
+            let name = self.steps[step].name.clone();
+            self.note(|| Line::Started { step: name, attempt })?;
+            self.begun(step, Instant::now());
+            let last = self.workflow.steps[step].retry.retries.saturating_add(1);
+            self.around_try(step, Handler::Failure, &result, last);
+            let over = Over { attempt, since: Instant::now(), is_worth: false };
+            return self.settled(course, step, over, result);
+        }
         let mut errand = None;
         if refused.is_none() && self.is_for_crew(step) {
             match self.errand(step, attempt) {
@@ -295,12 +319,17 @@ impl Flow {
                 if result.end == StepEnd::Skipped {
                     self.around(step, Handler::Skip, &result);
                 }
-                self.ended(course, step, attempt, since, result).await
+                self.ended(course, step, attempt, since, result)
             }
             None => {
                 let (stop, stopped) = oneshot::channel();
                 let before = self.before(step, attempt);
-                let handle = self.tasks.spawn_local(self.attempt(step, attempt, stopped, before));
+                let handle = if self.is_others(step) {
+                    let work = self.attempt_of_other(step, attempt, stopped, before);
+                    self.tasks.spawn_local(work)
+                } else {
+                    self.tasks.spawn_local(self.attempt(step, attempt, stopped, before))
+                };
                 self.jobs.insert(handle.id(), Job::Try { step, attempt, since });
                 self.stops.insert(step, stop);
                 Ok(Vec::new())
@@ -317,7 +346,7 @@ impl Flow {
     }
 
     /// A task of the set is over.
-    async fn over(
+    fn over(
         &mut self,
         course: &mut Course,
         id: Id,
@@ -326,7 +355,7 @@ impl Flow {
         match self.jobs.remove(&id) {
             Some(Job::Try { step, attempt, since }) => {
                 self.stops.remove(&step);
-                self.tried(course, step, attempt, since, result).await
+                self.tried(course, step, attempt, since, result)
             }
             Some(Job::Undo { step }) => {
                 let (name, end) = (self.steps[step].name.clone(), result.end);
@@ -339,7 +368,7 @@ impl Flow {
     }
 
     /// A try is over.
-    async fn tried(
+    fn tried(
         &mut self,
         course: &mut Course,
         step: usize,
@@ -348,7 +377,9 @@ impl Flow {
         result: StepResult,
     ) -> Result<Vec<Action>, FlowError> {
         let stopping = self.stopping.remove(&step);
-        if let Some(journal) = self.journal.as_ref().filter(|_| stopping.is_some()) {
+        // One of another user sees to its own time.
+        let is_late = result.end == StepEnd::TimedOut && self.is_others(step);
+        if let Some(journal) = self.journal.as_ref().filter(|_| stopping.is_some() || is_late) {
             leftover::kill(&journal.id(), &self.steps[step].name);
         }
         let result = match stopping {
@@ -359,12 +390,15 @@ impl Flow {
                 StepResult::new(StepEnd::TimedOut, format!("it took longer than {time}"))
             }
             Some(end) => StepResult::new(end, "it was stopped"),
-            None if result.end == StepEnd::Failed && self.is_late(step, since) => {
+            None if result.end == StepEnd::Failed
+                && self.is_late(step, since)
+                && !self.is_others(step) =>
+            {
                 StepResult { end: StepEnd::TimedOut, ..result }
             }
             None => result,
         };
-        self.ended(course, step, attempt, since, result).await
+        self.ended(course, step, attempt, since, result)
     }
 
     fn is_late(&self, step: usize, since: Instant) -> bool {
@@ -372,7 +406,15 @@ impl Flow {
         timeout.is_some_and(|timeout| since.elapsed() > timeout.duration() + STUCK)
     }
 
-    async fn ended(
+    /// What a step needs of others and is not there.
+    fn missing(&self, course: &Course, step: usize) -> Option<String> {
+        let artifacts = self.artifacts.as_ref()?;
+        let is_left = |name: &str| artifacts.has(name);
+        let standing = |other| course.standing(other);
+        missing(&self.workflow, &self.workflow.steps[step], is_left, standing)
+    }
+
+    fn ended(
         &mut self,
         course: &mut Course,
         step: usize,
@@ -380,13 +422,29 @@ impl Flow {
         since: Instant,
         result: StepResult,
     ) -> Result<Vec<Action>, FlowError> {
-        let name = self.steps[step].name.clone();
+        self.settled(course, step, Over { attempt, since, is_worth: true }, result)
+    }
+
+    fn settled(
+        &mut self,
+        course: &mut Course,
+        step: usize,
+        over: Over,
+        mut result: StepResult,
+    ) -> Result<Vec<Action>, FlowError> {
+        if let Some(scrub) = &self.setup.scrub {
+            scrub.result(&mut result);
+        }
+        let (name, attempt) = (self.steps[step].name.clone(), over.attempt);
         let kept = Box::new(Cow::Borrowed(&result));
         self.note(|| Line::Ended { step: name, attempt, result: kept })?;
-        let time = since.elapsed();
+        let time = over.since.elapsed();
         self.steps[step].duration = Some(millis(time));
         self.record(step, result.clone());
-        let actions = course.ended(step, result.end, self.now());
+        let actions = match over.is_worth {
+            true => course.ended(step, result.end, self.now()),
+            false => course.given_up(step, result.end, self.now()),
+        };
         let is_again = actions
             .iter()
             .any(|action| matches!(action, Action::Again { step: other, .. } if *other == step));
@@ -403,44 +461,6 @@ impl Flow {
             self.around_all(Handler::StepComplete, arguments);
         }
         Ok(actions)
-    }
-
-    async fn finish(
-        mut self,
-        outcome: ExecutionOutcome,
-        stop: &mut (impl Future<Output = ()> + Unpin),
-        is_stopped: bool,
-    ) -> Result<Report, FlowError> {
-        let mut outputs = match self.performer.definition().outputs.clone() {
-            Json::Object(entries) => entries,
-            _ => Map::new(),
-        };
-        outputs.extend(std::mem::take(&mut self.exported));
-        let report = Report {
-            workflow: self.workflow.name.clone(),
-            status: outcome,
-            duration: millis(self.began.elapsed()),
-            tasks: std::mem::take(&mut self.steps),
-            outputs: if outputs.is_empty() { Json::Null } else { Json::Object(outputs) },
-            stack: self.workflow.stack.clone(),
-        };
-        let is_success = outcome == ExecutionOutcome::Succeeded;
-        let handler = if is_success { Handler::Success } else { Handler::Failure };
-        if !self.workflow.handlers.is_empty() {
-            let results = report.by_name();
-            self.around_all(handler, vec![results.clone()]);
-            self.around_all(Handler::Complete, vec![json!(is_success), results]);
-        }
-        if is_stopped {
-            around::all(&mut self.calls).await;
-        } else {
-            self.settle(stop).await;
-        }
-        self.note(|| Line::Finished { outcome })?;
-        if let Some(journal) = self.journal.as_ref().filter(|_| !is_success) {
-            journal.sync()?;
-        }
-        Ok(report)
     }
 }
 

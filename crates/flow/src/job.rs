@@ -23,17 +23,16 @@ use hostler_model::workflow::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
 
+use crate::another::{Word, tell};
 use crate::artifacts::Artifacts;
 use crate::caller::{Call, Caller, NOT_WANTED, Reply, What};
 use crate::leftover::EXECUTION;
 use crate::run::{Observer, Setup, Told, carry};
+use crate::scrub::Scrub;
 use crate::stage;
 
 /// How long what is called may take to end when it is not wanted any more.
 const LET_GO: Duration = Duration::from_secs(2);
-
-/// Takes the values of secrets out of a text.
-pub type Scrub = Box<dyn Fn(&str) -> String>;
 
 /// Does what the working directory says, writes what came of it there, and says whether it went well. What people
 /// are told of it has no value of a secret in it: `scrub` makes what takes them out.
@@ -77,10 +76,10 @@ async fn performed(
         setup,
         watch: Rc::default(),
         is_stopped: Cell::new(false),
+        is_beside: false,
     };
     let mut result = job.perform(stop).await;
-    result.message = scrub(&result.message);
-    scrub_texts(&mut result.exported, &scrub);
+    scrub.result(&mut result);
     if let Sharing::Agent(line) = &job.setup.services {
         line.let_go().await;
     }
@@ -103,20 +102,32 @@ fn write(
     std::fs::write(&place, text).map_err(|error| format!("{}: {error}", place.display()))
 }
 
-/// Of a document: every text and every key in it.
-fn scrub_texts(value: &mut Json, scrub: &Scrub) {
-    match value {
-        Json::String(text) => *text = scrub(text),
-        Json::Array(items) => items.iter_mut().for_each(|item| scrub_texts(item, scrub)),
-        Json::Object(entries) => {
-            let before = std::mem::take(entries);
-            for (key, mut value) in before {
-                scrub_texts(&mut value, scrub);
-                entries.insert(scrub(&key), value);
-            }
+/// Does a part of an execution of this machine, as the user that this process has become.
+pub(crate) async fn perform_beside(
+    order: JobOrder,
+    bundle: Bundle,
+    given: &Given,
+    setup: Setup,
+    stop: impl Future<Output = ()>,
+) -> Result<StepResult, String> {
+    let caller = Caller::new(Arc::new(bundle.clone()), Arc::new(given.clone()));
+    let performer = Performer::new(bundle, given).map_err(|mistakes| mistakes.to_string())?;
+    let (workflows, watch) = (&performer.definition().workflows, Rc::new(Watch::beside()));
+    let workflow = workflows.iter().find(|known| known.name == order.workflow);
+    if let Some((workflow, step)) = workflow.and_then(|w| Some((w, w.step(&order.step)?))) {
+        let place = stage::made_workdir(workflow, Some(step), &setup)?;
+        if let Err(error) = place.join(".").metadata() {
+            let place = place.display();
+            return Err(format!("it cannot go to {place}: {error}; give the step a `workdir`"));
         }
-        Json::Null | Json::Bool(_) | Json::Number(_) => {}
     }
+    let (performer, is_stopped) = (Rc::new(performer), Cell::new(false));
+    let job = Job { performer, caller, order, setup, watch, is_stopped, is_beside: true };
+    let result = job.perform(stop).await;
+    if let Sharing::Agent(line) = &job.setup.services {
+        line.let_go().await;
+    }
+    Ok(result)
 }
 
 fn read<T: DeserializeOwned>(workdir: &Path, name: &str) -> Result<T, String> {
@@ -182,16 +193,43 @@ struct Job {
     setup: Setup,
     watch: Rc<Watch>,
     is_stopped: Cell<bool>,
+    /// An execution of this machine has it done, and calls what is called around the whole itself.
+    is_beside: bool,
 }
 
 /// Prints what is said, and remembers how it ended.
 #[derive(Default)]
 struct Watch {
     result: RefCell<Option<StepResult>>,
+    /// It is printed for an execution of this machine, word by word.
+    is_beside: bool,
+}
+
+impl Watch {
+    fn beside() -> Watch {
+        Watch { is_beside: true, ..Watch::default() }
+    }
+
+    fn pass_on(told: &Told<'_>) {
+        match told {
+            Told::Said { stream, text, .. } => {
+                let (is_error, text) = (*stream == Stream::Error, (*text).to_owned());
+                tell(&Word::Said { is_error, text });
+            }
+            Told::Warned { text } => tell(&Word::Warned { text: (*text).to_owned() }),
+            _ => {}
+        }
+    }
 }
 
 impl Observer for Watch {
     fn told(&self, told: &Told<'_>) {
+        if let Told::Ended { result, .. } = told {
+            *self.result.borrow_mut() = Some((*result).clone());
+        }
+        if self.is_beside {
+            return Watch::pass_on(told);
+        }
         let line = |to: &mut dyn std::io::Write, text: &str| {
             let _nobody_reads = to.write_all(format!("{text}\n").as_bytes());
         };
@@ -200,11 +238,10 @@ impl Observer for Watch {
             Told::Said { stream: Stream::Error, text, .. } | Told::Warned { text } => {
                 line(&mut std::io::stderr(), text);
             }
-            Told::Ended { result, .. } => {
-                if result.end != StepEnd::Succeeded && !result.message.is_empty() {
-                    line(&mut std::io::stderr(), &result.message);
-                }
-                *self.result.borrow_mut() = Some((*result).clone());
+            Told::Ended { result, .. }
+                if result.end != StepEnd::Succeeded && !result.message.is_empty() =>
+            {
+                line(&mut std::io::stderr(), &result.message);
             }
             _ => {}
         }
@@ -267,18 +304,26 @@ impl Job {
             background: false,
             may_fail: false,
             compensation: None,
+            // This process is that user.
+            user: None,
             ..workflow.steps.swap_remove(position)
         };
         workflow.steps = vec![step];
         workflow.delegate = None;
         workflow.config.timeout = None;
+        workflow.config.clean_workdir = false;
         workflow.config.on_failure = OnFailure::Stop;
         workflow
             .handlers
             .retain(|handler| matches!(handler, Handler::StepStart | Handler::StepComplete));
+        if self.is_beside {
+            workflow.handlers.clear();
+        }
         let observer: Rc<dyn Observer> = Rc::clone(&self.watch) as Rc<dyn Observer>;
         let performer = Rc::clone(&self.performer);
-        let done = carry(performer, workflow, self.setup.clone(), None, observer, stop).await;
+        let (setup, others) = (self.setup.clone(), BTreeMap::new());
+        let work = carry(performer, workflow, setup, None, others, observer, stop);
+        let done = Box::pin(work).await;
         match (done, self.watch.result.take()) {
             (Err(error), _) => StepResult::new(StepEnd::Failed, error.to_string()),
             (Ok(_), Some(result)) => result,
@@ -376,6 +421,9 @@ impl Job {
                 let result = StepResult::new(StepEnd::Skipped, ended.message.clone());
                 self.step_handler(workflow, step, Handler::Skip, &result).await;
             }
+        }
+        if self.is_beside {
+            return StepResult::new(StepEnd::Succeeded, "");
         }
         let results: Map<String, Json> = steps
             .iter()

@@ -7,8 +7,9 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -92,8 +93,10 @@ impl Journal {
     pub fn create(folder: &Path) -> Result<Journal, JournalError> {
         let path = folder.join(Self::FILE);
         let failed = |source| JournalError::Io { path: path.clone(), source };
-        std::fs::create_dir_all(folder).map_err(failed)?;
-        let file = OpenOptions::new().append(true).create_new(true).open(&path).map_err(failed)?;
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(failed)?;
+        let mut how = OpenOptions::new();
+        let file = how.append(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
         Self::locked(file, path, folder)
     }
 

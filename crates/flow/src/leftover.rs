@@ -133,13 +133,30 @@ fn wait(found: &[Leftover], time: Duration) {
     }
 }
 
-/// Processes of this user that carry the words of an execution, or hang below one that does.
+/// Kills whatever still runs of an execution; how many processes that were.
+pub(crate) fn kill_all(execution: &str) -> usize {
+    const ROUNDS: usize = 3;
+    let mut killed = BTreeSet::new();
+    for _ in 0..ROUNDS {
+        let left = found(execution);
+        if left.is_empty() {
+            break;
+        }
+        killed.extend(left.iter().map(|one| one.pid));
+        send(&left, Signal::KILL);
+        wait(&left, SOON);
+    }
+    killed.len()
+}
+
+/// Processes of this user, or of anybody where that is root, that carry the words of an execution, or hang below one that
+/// does.
 fn found(execution: &str) -> Vec<Leftover> {
-    let user = geteuid().as_raw();
+    let user = geteuid();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| {
         let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
-        (entry.metadata().ok()?.uid() == user).then_some(pid)
+        (user.is_root() || entry.metadata().ok()?.uid() == user.as_raw()).then_some(pid)
     });
     let mut all: BTreeMap<u32, Seen> = BTreeMap::new();
     let mut marked: BTreeMap<u32, (Work, OwnedFd)> = BTreeMap::new();

@@ -6,8 +6,10 @@
 //! under way then is reported as uncertain instead of being done twice.
 //!
 //! Reading order: `run` (what an execution is given), `flow` (the loop), `stage` (what a step is given), `journal`,
-//! `leftover` (what outlived the process of an execution), `artifacts`, `job` (one step of an execution that a server carries out).
+//! `leftover` (what outlived the process of an execution), `artifacts`, `workdir`, `scrub`, `job` (one step of an execution that a server carries out),
+//! `another` (steps of other users).
 
+mod another;
 mod artifacts;
 mod caller;
 mod crew;
@@ -17,12 +19,24 @@ mod journal;
 mod leftover;
 mod report;
 mod run;
+mod scrub;
 mod stage;
+mod workdir;
 
 #[doc(hidden)]
 pub mod fuzz;
 
-pub use job::{Scrub, perform_job};
+pub use another::act_as;
+pub use job::perform_job;
 pub use journal::{Journal, JournalError, Past};
 pub use report::{Report, StepReport};
 pub use run::{Answer, FlowError, Observer, Setup, Told, run};
+pub use scrub::Scrub;
+
+/// The word that makes this program one that carries out a step as another user, whose name follows.
+pub const STEP_AS: &str = "step-as";
+
+/// Kills whatever still runs of an execution of this machine, at once; how many processes that were.
+pub fn kill(execution: &str) -> usize {
+    leftover::kill_all(execution)
+}

@@ -1,11 +1,13 @@
 //! An execution as those who want one see it: what it is given, who watches, why it cannot begin.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
 use hostler_engine::workflow::Options;
+use hostler_lua::account::{self, Account};
 use hostler_lua::body::{Performer, Sharing};
 use hostler_lua::modules::Stream;
 use hostler_model::suggest::nearest;
@@ -15,6 +17,8 @@ use serde_json::Value as Json;
 use crate::flow::Flow;
 use crate::journal::{Journal, JournalError, Past};
 use crate::report::Report;
+use crate::scrub::{Scrub, Scrubbed};
+use crate::workdir;
 
 /// What an execution is given.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +55,10 @@ pub struct Setup {
     pub outputs: BTreeMap<String, Json>,
     /// How often the steps were tried before.
     pub tried: u32,
+    /// Takes secrets out of what people are told.
+    pub scrub: Option<Scrub>,
+    /// This program, and the word with which it carries out a step as another user; without it nothing is.
+    pub helper: Vec<OsString>,
 }
 
 /// Who watches, and is asked.
@@ -156,10 +164,20 @@ pub async fn run(
         };
         return Err(FlowError::NoWorkflow { name: workflow.to_owned(), hint });
     };
-    let found = found.clone();
-    refuse(&found, &setup)?;
-    carry(performer, found, setup, journal, observer, stop).await
+    let mut found = found.clone();
+    let others = refuse(&found, &setup)?;
+    let own = std::process::id().to_string();
+    let id = journal.as_ref().map_or(own, |(journal, _)| journal.id());
+    workdir::provide(&mut found, &id).map_err(FlowError::Refused)?;
+    let observer: Rc<dyn Observer> = match setup.scrub.clone() {
+        Some(scrub) => Rc::new(Scrubbed { inner: observer, scrub }),
+        None => observer,
+    };
+    carry(performer, found, setup, journal, others, observer, stop).await
 }
+
+/// Whoever carries out a step, where that is not who carries out the rest.
+pub(crate) type Others = BTreeMap<usize, Account>;
 
 /// The same for a workflow that is not quite the one of the file.
 pub(crate) async fn carry(
@@ -167,6 +185,7 @@ pub(crate) async fn carry(
     found: Workflow,
     setup: Setup,
     journal: Option<(Journal, Option<Past>)>,
+    others: Others,
     observer: Rc<dyn Observer>,
     stop: impl Future<Output = ()>,
 ) -> Result<Report, FlowError> {
@@ -182,27 +201,25 @@ pub(crate) async fn carry(
         Some((journal, past)) => (Some(journal), past),
         None => (None, None),
     };
-    let mut flow = Flow::new(performer, found, setup, journal, observer);
+    let mut flow = Flow::new(performer, found, setup, journal, others, observer);
     let mut stop = std::pin::pin!(stop);
     let (course, actions, is_stopped) = flow.begin(options, past, &mut stop).await?;
     flow.go(course, actions, stop, is_stopped).await
 }
 
-/// What cannot be done here is said before anything is.
-fn refuse(workflow: &Workflow, setup: &Setup) -> Result<(), FlowError> {
+/// What cannot be done here is said before anything is. Steps that are of somebody else are given, with whom.
+fn refuse(workflow: &Workflow, setup: &Setup) -> Result<Others, FlowError> {
     if let Some(why) = workflow.unsupported() {
         return Err(FlowError::Refused(why));
     }
     let chosen = workflow.needed_by(setup.only.iter().map(String::as_str));
     let is_chosen = |name: &str| chosen.is_empty() || chosen.contains(name);
-    for step in workflow.steps.iter().filter(|step| is_chosen(&step.name)) {
+    let mut others = Others::new();
+    for (i, step) in workflow.steps.iter().enumerate().filter(|(_, step)| is_chosen(&step.name)) {
         if let Some(user) = &step.user
-            && own_name().as_ref() != Some(user)
+            && let Some(account) = another(step, user, setup)?
         {
-            return Err(FlowError::Refused(format!(
-                "`{}` ({}) is to run as the user `{user}`, and what runs here runs as whoever starts it; start it as `{user}`, or have it run on a node, whose agent can take that user on",
-                step.name, step.place
-            )));
+            others.insert(i, account);
         }
         let Some(delegation) = step.delegate.as_ref().or(workflow.delegate.as_ref()) else {
             continue;
@@ -214,16 +231,25 @@ fn refuse(workflow: &Workflow, setup: &Setup) -> Result<(), FlowError> {
             )));
         }
     }
-    Ok(())
+    Ok(others)
 }
 
-/// What this process runs as, by the accounts of the machine.
-fn own_name() -> Option<String> {
-    let own = rustix::process::geteuid().as_raw().to_string();
-    let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
-    let mut accounts = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    let found = accounts.find(|fields| fields.get(2) == Some(&own.as_str()))?;
-    found.first().map(|name| (*name).to_owned())
+/// Whom a step is of, where that is not this process's own user.
+fn another(step: &Step, user: &str, setup: &Setup) -> Result<Option<Account>, FlowError> {
+    let refused = |why: String| {
+        let (name, place) = (&step.name, &step.place);
+        FlowError::Refused(format!("`{name}` ({place}) is to run as the user `{user}`: {why}"))
+    };
+    let account = Account::find(user).map_err(refused)?;
+    if account.is_own() {
+        return Ok(None);
+    }
+    if account::is_root() && !setup.helper.is_empty() {
+        return Ok(Some(account));
+    }
+    Err(refused(format!(
+        "only root can become somebody else; start it as root or as `{user}`, or have it run on a node, whose agent can take that user on"
+    )))
 }
 
 fn selection(workflow: &Workflow, names: &[String]) -> Result<Option<BTreeSet<usize>>, FlowError> {

@@ -38,6 +38,7 @@ mod place;
 pub mod accounts;
 pub mod archive;
 pub mod authorized_keys;
+pub mod command;
 pub mod cron;
 pub mod disks;
 pub mod files;

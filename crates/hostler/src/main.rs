@@ -26,13 +26,20 @@ fn main() -> ExitCode {
     if let Some(keeper) = hostler_agent::container::Keeper::asked_for(std::env::args_os()) {
         keeper.main()
     }
+    if let Some(user) = step::user_asked_for(std::env::args_os()) {
+        return step::act_as(&user);
+    }
     if step::is_asked_for(std::env::args_os()) {
         return step::main();
     }
     hostler_cli::complete();
     match hostler_cli::parse() {
         Err(code) => code,
-        Ok(Invocation::Client(command)) => hostler_cli::run(doctor::prepared(*command)),
+        Ok(Invocation::Client(command)) => {
+            let command =
+                command.with_scrubber(|secrets| Box::new(hostler_agent::scrubber(secrets)));
+            hostler_cli::run(doctor::prepared(command))
+        }
         Ok(Invocation::Up(args)) => ended(up::run(args)),
         Ok(Invocation::Server(invocation)) => server::run(invocation),
         Ok(Invocation::Agent(invocation)) => agent::run(invocation),

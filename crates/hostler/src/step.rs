@@ -1,7 +1,7 @@
 //! `hostler step`, which only agents say: one step of a workflow, in the working directory of its run.
 //!
 //! What to do lies there, and so does what came of it when it is over; see `flow`. What the step prints is the output
-//! of the task.
+//! of the task. `hostler step-as USER` is the same for a step of another user in an execution of this machine.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,6 +29,25 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// `hostler step-as USER`, which only executions on this machine say: a part of one, as that user.
+pub fn user_asked_for(words: impl Iterator<Item = OsString>) -> Option<String> {
+    let words: Vec<OsString> = words.skip(1).collect();
+    match words.as_slice() {
+        [word, user] if word == hostler_flow::STEP_AS => user.to_str().map(str::to_owned),
+        _ => None,
+    }
+}
+
+pub fn act_as(user: &str) -> ExitCode {
+    match hostler_flow::act_as(user) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            crate::server::tell(&message);
+            ExitCode::from(NOT_BEGUN)
+        }
+    }
+}
+
 /// Where it was started: by its path, or as it is where another user may not go along that path.
 fn workdir() -> std::io::Result<PathBuf> {
     let place = std::env::current_dir()?;
@@ -49,8 +68,7 @@ fn perform() -> Result<bool, String> {
         let stop = async {
             asked.recv().await;
         };
-        let scrub =
-            |secrets: &_| -> hostler_flow::Scrub { Box::new(hostler_agent::scrubber(secrets)) };
+        let scrub = |secrets: &_| hostler_flow::Scrub::new(hostler_agent::scrubber(secrets));
         hostler_flow::perform_job(&workdir, environment, scrub, stop).await
     };
     LocalSet::new().block_on(&runtime, work)

@@ -12,6 +12,7 @@
 //! not there), `value` (to JSON and back), `source` (files and kept
 //! modules), `define`, `modules`, `body`.
 
+pub mod account;
 mod budget;
 mod limits;
 mod missing;

@@ -403,6 +403,8 @@ crate::labels! {
         Schedule = "schedule",
         Secret = "secret",
         Server = "server",
+        SoftwareConfig = "software-config",
+        SoftwareDeployment = "software-deployment",
         Stack = "stack",
         StateNamespace = "state-namespace",
         Task = "task",

@@ -296,13 +296,13 @@ impl EventPattern {
     pub fn payload_names(patterns: &[EventPattern]) -> Option<Vec<String>> {
         let mut names = std::collections::BTreeSet::new();
         for pattern in patterns {
-            let noun = match pattern {
-                EventPattern::All | EventPattern::Custom(_) => return None,
-                EventPattern::Noun(noun) => *noun,
-                EventPattern::Kind(kind) => kind.noun(),
-            };
-            let Some(schema) = crate::EventPayload::schema(noun) else { continue };
-            names.extend(schema.get("properties")?.as_object()?.keys().cloned());
+            if matches!(pattern, EventPattern::All | EventPattern::Custom(_)) {
+                return None;
+            }
+            for kind in pattern.kinds() {
+                let Some(schema) = crate::EventPayload::schema(kind) else { continue };
+                names.extend(schema.get("properties")?.as_object()?.keys().cloned());
+            }
         }
         (!names.is_empty()).then(|| names.into_iter().collect())
     }

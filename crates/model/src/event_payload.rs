@@ -1,19 +1,53 @@
 //! What events say to programs: a small document whose form is fixed by the event's kind.
 //!
+//! Every kind has a form; which one is in one table here, by kinds and otherwise by the noun before the dot. What is no
+//! event's to say is in no form: the value of a secret, a password, a token.
+//!
 //! Fields are only ever added, and a field that is not known is left out. A payload that cannot be read, because
 //! a newer version wrote it, is none.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+mod care;
+mod machine;
+mod people;
+mod work;
 
-use crate::stack::{StackAction, StackStatus};
-use crate::{
-    ApprovalId, ApprovalState, Digest, Exit, ExitReason, Labels, Name, NodeState, OperationState,
-    Permission, RunId, Timestamp, WatchCondition,
+use serde::Serialize;
+
+use crate::EventKind;
+
+pub use care::{
+    AuditAnchorPayload, AuditSinkPayload, AuthorityPayload, BackupPayload, IdentityPayload,
+    SecretPayload, ServerPayload,
+};
+pub use machine::{
+    ImagePayload, NodeBackupPayload, NodeDeedPayload, NodeGpuPayload, NodeImagePayload,
+    NodePayload, RunPayload, WatcherPayload, WatcherSetPayload,
+};
+pub use people::{
+    ApprovalPayload, ApprovalPolicyPayload, GroupPayload, InvitationPayload, JoinPayload,
+    LoginPayload, ProjectPayload, RolePayload, TokenPayload, UserPayload,
+};
+pub use work::{
+    ArrayPayload, CustomPayload, ExecutionPayload, ExecutionStepPayload, HookPayload,
+    HookSetPayload, LockPayload, OperationPayload, SchedulePayload, StackPayload, StatePayload,
+    VersionPayload,
 };
 
+/// Declares payloads all of whose fields may be absent.
+macro_rules! forms {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$of:meta])* $field:ident: $type:ty,)+ })+) => {$(
+        $(#[$meta])*
+        #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(default, rename_all = "camelCase")]
+        pub struct $name {
+            $($(#[$of])* #[serde(skip_serializing_if = "Option::is_none")] pub $field: Option<$type>,)+
+        }
+    )+};
+}
+use forms;
+
 macro_rules! payloads {
-    ($($(#[$meta:meta])* $name:ident($type:ident) = [$($noun:literal),+],)+) => {
+    ($($(#[$meta:meta])* $name:ident($type:ident) = [$($of:literal),+],)+) => {
         /// What an event says to programs.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(untagged)]
@@ -29,199 +63,108 @@ macro_rules! payloads {
 
         impl EventPayload {
             /// Reads what events of this kind have; `None` where it cannot be read.
-            pub fn read(kind: crate::EventKind, text: &str) -> Option<EventPayload> {
-                match kind.noun() {
-                    $($($noun)|+ => serde_json::from_str(text).ok().map(EventPayload::$name),)+
-                    _ => None,
-                }
+            pub fn read(kind: EventKind, text: &str) -> Option<EventPayload> {
+                let (label, noun) = (kind.label(), kind.noun());
+                $(if [$($of),+].iter().any(|of| *of == label || *of == noun) {
+                    return serde_json::from_str(text).ok().map(EventPayload::$name);
+                })+
+                None
             }
 
-            /// The schema of what events about `noun` have, where they have something.
-            pub fn schema(noun: &str) -> Option<schemars::Schema> {
-                match noun {
-                    $($($noun)|+ => Some(schemars::schema_for!($type)),)+
-                    _ => None,
-                }
+            /// The schema of what events of this kind have.
+            pub fn schema(kind: EventKind) -> Option<schemars::Schema> {
+                let (label, noun) = (kind.label(), kind.noun());
+                $(if [$($of),+].iter().any(|of| *of == label || *of == noun) {
+                    return Some(schemars::schema_for!($type));
+                })+
+                None
+            }
+
+            /// Whether it is what events of this kind have.
+            pub fn is_of(&self, kind: EventKind) -> bool {
+                let (label, noun) = (kind.label(), kind.noun());
+                $(if [$($of),+].iter().any(|of| *of == label || *of == noun) {
+                    return matches!(self, EventPayload::$name(_));
+                })+
+                false
             }
         }
     };
 }
 
+// The first that fits counts: single kinds come before their noun.
 payloads! {
     Approval(ApprovalPayload) = ["approval"],
+    ApprovalPolicy(ApprovalPolicyPayload) = ["approval-policy"],
+    Array(ArrayPayload) = ["array"],
+    AuditAnchor(AuditAnchorPayload) = ["audit.anchored"],
+    AuditSink(AuditSinkPayload) = ["audit"],
+    Authority(AuthorityPayload) = ["authority"],
+    Backup(BackupPayload) = ["backup"],
     Custom(CustomPayload) = ["custom"],
+    ExecutionStep(ExecutionStepPayload) = [
+        "execution.step-started",
+        "execution.step-ended",
+        "execution.step-retried",
+        "execution.step-waits",
+        "execution.step-undone"
+    ],
     Execution(ExecutionPayload) = ["execution"],
-    Hook(HookPayload) = ["hook"],
+    Group(GroupPayload) = ["group"],
+    Hook(HookPayload) = ["hook.dead-letter", "hook.loop-cut"],
+    HookSet(HookSetPayload) = ["hook"],
+    Identity(IdentityPayload) = ["identity"],
+    Image(ImagePayload) = ["image"],
+    Invitation(InvitationPayload) = ["invitation"],
+    Join(JoinPayload) = ["join"],
+    Lock(LockPayload) = ["lock"],
+    Login(LoginPayload) = ["login"],
+    NodeDeed(NodeDeedPayload) = ["node.administered", "node.administer-failed"],
+    NodeBackup(NodeBackupPayload) = [
+        "node.backed-up",
+        "node.backup-failed",
+        "node.backup-damaged",
+        "node.backup-removed",
+        "node.restored",
+        "node.restore-failed"
+    ],
+    NodeGpu(NodeGpuPayload) = ["node.gpu-trouble", "node.gpu-well"],
+    NodeImage(NodeImagePayload) = ["node.image-removed", "node.image-trouble"],
     Node(NodePayload) = ["node"],
     Operation(OperationPayload) = ["operation"],
+    Project(ProjectPayload) = ["project"],
+    Role(RolePayload) = ["role"],
     Run(RunPayload) = ["task", "workload"],
+    Schedule(SchedulePayload) = ["schedule"],
+    Secret(SecretPayload) = ["secret"],
+    Server(ServerPayload) = ["server"],
     Stack(StackPayload) = ["stack"],
-    Watcher(WatcherPayload) = ["watcher"],
+    State(StatePayload) = ["state"],
+    Token(TokenPayload) = ["token"],
+    User(UserPayload) = ["user"],
+    Version(VersionPayload) = ["workflow", "module"],
+    Watcher(WatcherPayload) = ["watcher.fired", "watcher.cleared", "watcher.trouble"],
+    WatcherSet(WatcherSetPayload) = ["watcher"],
 }
 
-impl crate::EventKind {
+impl EventKind {
     /// What it is about: the part of its label before the dot.
     pub fn noun(self) -> &'static str {
         self.label().split('.').next().unwrap_or_default()
     }
-}
 
-/// A request for an approval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ApprovalPayload {
-    /// Of the request.
-    pub id: ApprovalId,
-    /// What somebody wants to do.
-    pub verb: Permission,
-    /// Of exactly what will be done.
-    pub digest: Digest,
-    /// How it stands.
-    pub state: ApprovalState,
-    /// Until when it can be decided on, and used.
-    pub time_expires: Timestamp,
-}
-
-/// Whatever somebody told, of any form.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct CustomPayload(pub serde_json::Value);
-
-/// An execution of a workflow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ExecutionPayload {
-    /// Its name.
-    pub workflow: String,
-    /// Which version of it.
-    pub version: u32,
-    /// How it ended, when it did: succeeded, failed, cancelled and so on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<String>,
-}
-
-/// A delivery of an event hook.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct HookPayload {
-    /// Number of the event that was to be delivered.
-    pub sequence: u64,
-    /// How often it was tried.
-    pub attempts: u32,
-    /// Why it was given up.
-    pub reason: String,
-}
-
-/// A node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct NodePayload {
-    /// How it stands now.
-    pub state: NodeState,
-    /// By key.
-    #[serde(default, skip_serializing_if = "Labels::is_empty")]
-    pub labels: Labels,
-}
-
-/// An operation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OperationPayload {
-    /// What it does.
-    pub plan: String,
-    /// How it stands now.
-    pub state: OperationState,
-}
-
-/// A task or a workload, and its run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RunPayload {
-    /// Where it runs or ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node: Option<Name>,
-    /// Id of the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<RunId>,
-    /// Of a program that returned one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exit_code: Option<i32>,
-    /// That ended the program.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signal: Option<i32>,
-    /// Why the run ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<ExitReason>,
-    /// What it was tagged with.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tags: Vec<String>,
-}
-
-impl RunPayload {
-    #[must_use]
-    pub fn ended(mut self, exit: &Exit) -> RunPayload {
-        self.exit_code = exit.code;
-        self.signal = exit.signal;
-        self.reason = Some(exit.reason);
-        self
+    /// Why an event of this kind may be without a payload; `None` where it never is.
+    pub const fn why_no_payload(self) -> Option<&'static str> {
+        match self {
+            EventKind::Custom => Some("whoever tells of it says whether it has one"),
+            _ => None,
+        }
     }
-}
-
-/// A stack, and what is done with it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct StackPayload {
-    /// What is done, or was done last.
-    pub action: StackAction,
-    /// How far that is.
-    pub status: StackStatus,
-    /// Why.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub reason: String,
-    /// Number of the change.
-    pub traversal: u64,
-    /// Its newest revision; 0 before there is one.
-    #[serde(default)]
-    pub revision: u32,
-    /// Name of the resource, where it is about one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub resource: Option<String>,
-}
-
-/// What a watcher saw on a node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct WatcherPayload {
-    /// Where it was seen.
-    pub node: Name,
-    /// What is looked at: file, port, cpu and so on.
-    pub watch: String,
-    /// Why it fired.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub condition: Option<WatchCondition>,
-    /// Which file, port, unit, line of a log and so on.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub subject: String,
-    /// What was measured, where something was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub value: Option<f64>,
-    /// What it is compared with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub threshold: Option<f64>,
-    /// How many this stands for.
-    pub count: u64,
-    /// How often it would have fired since it last did, but for its cooldown.
-    #[serde(default)]
-    pub skipped: u64,
-    /// How many were given up before this one, because nobody took them for too long.
-    #[serde(default)]
-    pub lost: u64,
-    /// When the node saw it.
-    pub time_seen: Timestamp,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::EventKind;
 
     #[test]
     fn payloads_are_read_back_by_the_kind_of_their_event() {
@@ -236,7 +179,6 @@ mod tests {
         let read = |kind| EventPayload::read(kind, &text);
         assert_eq!(read(EventKind::TaskFailed), Some(payload.clone().into()));
         assert_eq!(read(EventKind::WorkloadFailed), Some(payload.into()));
-        assert_eq!(read(EventKind::ProjectCreated), None);
         assert_eq!(read(EventKind::NodeOffline), None, "of another form");
     }
 
@@ -244,5 +186,37 @@ mod tests {
     fn what_a_newer_version_added_is_left_out() {
         let text = r#"{"plan":"node.drain","state":"succeeded","colour":"red"}"#;
         assert!(EventPayload::read(EventKind::OperationEnded, text).is_some());
+    }
+
+    #[test]
+    fn every_kind_has_a_form_whose_fields_are_described() {
+        for kind in EventKind::ALL {
+            let schema = EventPayload::schema(*kind);
+            let Some(schema) = schema else { panic!("{kind} has no form") };
+            let Some(fields) = schema.get("properties").and_then(|all| all.as_object()) else {
+                assert!(kind.why_no_payload().is_some(), "{kind} has a form without fields");
+                continue;
+            };
+            for (name, field) in fields {
+                let words = field["description"].as_str().unwrap_or_default();
+                assert!(words.ends_with('.') || words.contains(". "), "{kind}: {name}: `{words}`");
+            }
+        }
+    }
+
+    #[test]
+    fn a_form_of_single_kinds_comes_before_that_of_their_noun() {
+        let gone: EventPayload =
+            HookPayload { sequence: 4, attempts: 2, reason: "no".to_owned() }.into();
+        let set: EventPayload = HookSetPayload::default().into();
+        for (kind, is_gone) in [
+            (EventKind::HookDeadLetter, true),
+            (EventKind::HookLoopCut, true),
+            (EventKind::HookCreated, false),
+            (EventKind::HookRemoved, false),
+        ] {
+            assert_eq!((gone.is_of(kind), set.is_of(kind)), (is_gone, !is_gone), "{kind}");
+        }
+        assert!(!gone.is_of(EventKind::TaskFailed));
     }
 }

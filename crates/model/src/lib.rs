@@ -101,8 +101,13 @@ pub use event_name::{
     ParseEventNameError,
 };
 pub use event_payload::{
-    ApprovalPayload, CustomPayload, EventPayload, ExecutionPayload, HookPayload, NodePayload,
-    OperationPayload, RunPayload, StackPayload, WatcherPayload,
+    ApprovalPayload, ApprovalPolicyPayload, ArrayPayload, AuditAnchorPayload, AuditSinkPayload,
+    AuthorityPayload, BackupPayload, CustomPayload, EventPayload, ExecutionPayload,
+    ExecutionStepPayload, GroupPayload, HookPayload, HookSetPayload, IdentityPayload, ImagePayload,
+    InvitationPayload, JoinPayload, LockPayload, LoginPayload, NodeBackupPayload, NodeDeedPayload,
+    NodeGpuPayload, NodeImagePayload, NodePayload, OperationPayload, ProjectPayload, RolePayload,
+    RunPayload, SchedulePayload, SecretPayload, ServerPayload, StackPayload, StatePayload,
+    TokenPayload, UserPayload, VersionPayload, WatcherPayload, WatcherSetPayload,
 };
 pub use figure::{Figure, FigureSample, FigureUnit};
 pub use generation::{Freshness, Generation};

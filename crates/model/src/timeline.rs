@@ -77,6 +77,8 @@ impl ObjectKind {
             | ObjectKind::Project
             | ObjectKind::Schedule
             | ObjectKind::Secret
+            | ObjectKind::SoftwareConfig
+            | ObjectKind::SoftwareDeployment
             | ObjectKind::Stack
             | ObjectKind::StateNamespace
             | ObjectKind::Task

@@ -84,6 +84,7 @@ mod backup_store;
 mod egress;
 mod identity;
 mod oidc;
+mod stacks;
 mod tls;
 mod vault;
 
@@ -94,6 +95,9 @@ pub use backup_store::{BACKUP_STORE_SETTINGS, BackupStoreSection};
 pub use egress::{EGRESS_SETTINGS, EgressSection};
 pub use identity::{IDENTITY_SETTINGS, IdentitySection};
 pub use oidc::{OIDC_SETTINGS, OidcSection};
+pub use stacks::{
+    HEAT_SETTINGS, HeatSection, SIGNAL_SETTINGS, STACKS_SETTINGS, SignalSection, StacksSection,
+};
 pub use tls::{TLS_SETTINGS, TlsSection};
 pub use vault::{VAULT_SETTINGS, VaultSection};
 
@@ -166,6 +170,8 @@ settings! {
         vault: BTreeMap<String, VaultSection> = BTreeMap::new(), Kind::Named(VAULT_SETTINGS), "";
         /// Object stores that backups of nodes can be kept in, each under a name of its own.
         backup_store: BTreeMap<String, BackupStoreSection> = BTreeMap::new(), Kind::Named(BACKUP_STORE_SETTINGS), "";
+        /// What speaks with stacks besides the API, each on an address of its own.
+        stacks: StacksSection = StacksSection::default(), Kind::Section(STACKS_SETTINGS), "";
         /// The certificate that browsers see. Hostler's own clients and agents go on using that of the installation.
         tls: TlsSection = TlsSection::default(), Kind::Section(TLS_SETTINGS), "";
         /// How much is served at once.
@@ -421,6 +427,7 @@ impl ServerConfig {
         self.oidc.check()?;
         vault::check(&self.vault)?;
         backup_store::check(&self.backup_store)?;
+        self.stacks.check()?;
         self.egress.check()
     }
 
@@ -522,6 +529,7 @@ impl ServerConfig {
             identity: self.identity.control(),
             vaults: vault::control(&self.vault),
             backup_stores: backup_store::control(&self.backup_store),
+            stacks: self.stacks(self.stacks.signal.listen),
             agent_addresses: vec![agent_address],
             ..ControlConfig::default()
         };

@@ -12,6 +12,7 @@ mod operator_tls;
 pub mod tls;
 
 pub mod grpc;
+pub mod heat;
 pub mod http;
 mod web;
 

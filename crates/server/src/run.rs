@@ -22,6 +22,7 @@ use tokio::net::TcpListener;
 
 use crate::config::{ConfigError, ServerConfig};
 use crate::grpc::{Peers, serve_agents};
+use crate::heat::{Listeners, Serving};
 use crate::http::{App, AppParts, MountError, metrics_router, router, serve_http};
 use crate::metrics::Metrics;
 use crate::operator_tls::FileError;
@@ -72,6 +73,10 @@ pub struct Running {
     pub control: Control,
     pub api: SocketAddr,
     pub agents: SocketAddr,
+    /// Where the API of Heat is served, if it is.
+    pub heat: Option<SocketAddr>,
+    /// Where signals of stacks are taken, if they are.
+    pub signals: Option<SocketAddr>,
     pub fingerprint: Fingerprint,
     /// To be shown once, while there is no admin.
     pub setup_code: Option<SecretToken>,
@@ -122,11 +127,15 @@ pub async fn start(
     let master_key = config.keyring(salt.as_deref())?;
     let (api_listener, api) = listen(config.listen, "--listen").await?;
     let (agent_listener, agents) = listen(config.agent_listen, "--agent-listen").await?;
+    let doors = Listeners::bind(config).await?;
     let (api_address, agent_address) = (config.advertised(api), config.advertised(agents));
     let ids = Ids::system();
     let mut control_config = config.control(agent_address.clone());
     control_config.identity.api_address = api_address.clone();
     control_config.oidc = config.oidc.control(&api_address);
+    if let Some(address) = doors.signal() {
+        control_config.stacks = config.stacks(address);
+    }
     let boot = Boot {
         store,
         clock: clock.clone(),
@@ -165,13 +174,16 @@ pub async fn start(
     if let Some(address) = config.metrics_listen {
         let (listener, _) = listen(address, "--metrics-listen").await?;
         let (tasks, clock) = (listeners.clone(), clock.clone());
-        let (router, limits) = (metrics_router(app), config.connection_limits());
+        let (router, limits) = (metrics_router(app.clone()), config.connection_limits());
         listeners.spawn("metrics listener", OnError::Shutdown, async move {
             serve_http(router, listener, None, limits, &tasks, clock).await;
         });
     }
     let (tasks, limits, tls) = (listeners.clone(), config.connection_limits(), faces.tls());
     let http_clock = clock.clone();
+    let (heat, signals) = (doors.heat(), doors.signal());
+    let serving = Serving { app: &app, tls: tls.clone(), limits, tasks: &listeners, clock: &clock };
+    doors.serve(config, &serving);
     listeners.spawn("api listener", OnError::Shutdown, async move {
         serve_http(api_router, api_listener, Some(tls), limits, &tasks, http_clock).await;
     });
@@ -217,7 +229,7 @@ pub async fn start(
     let setup_code = control.setup_code_issue().await.map_err(StartError::Register)?;
     let fingerprint = control.authority().fingerprint();
     tracing::info!(server_id = %control.server_id(), %api, %agents, %fingerprint, "server started");
-    Ok(Running { control, api, agents, fingerprint, setup_code })
+    Ok(Running { control, api, agents, heat, signals, fingerprint, setup_code })
 }
 
 impl Running {
@@ -236,7 +248,7 @@ impl Running {
     }
 }
 
-async fn listen(
+pub(crate) async fn listen(
     address: SocketAddr,
     flag: &'static str,
 ) -> Result<(TcpListener, SocketAddr), StartError> {

@@ -6,10 +6,14 @@
 //! out again.
 //!
 //! An event that does not say what caused it, and is written together with an audit entry, is caused by the
-//! request of that entry.
+//! request of that entry. One about a task, an execution or an operation that nobody asked for follows from the
+//! beginning of it, and has the cause of that: so everything that a request, a schedule or a hook set going is found
+//! under it.
 //!
 //! Compaction removes old events and raises the *floor*, the number of the newest event that is gone.
 //! A cursor below the floor has missed something. Audit entries are never removed.
+
+use std::collections::{BTreeSet, HashMap};
 
 use hostler_model::{
     Actor, Event, EventKind, EventPayload, Limit, NewAuditEntry, NewEvent, ObjectKind, ObjectRef,
@@ -22,6 +26,12 @@ use crate::{Conn, Error, Tx};
 
 /// Events removed by one call of `event_compact` at most.
 const COMPACT_MAX: u64 = 10_000;
+
+/// How tasks, executions and operations begin.
+const BEGINNINGS: [EventKind; 3] =
+    [EventKind::TaskCreated, EventKind::ExecutionCreated, EventKind::OperationCreated];
+/// Beginnings that are looked for at once.
+const LOOKED_FOR: usize = 512;
 
 macro_rules! columns {
     () => {
@@ -97,6 +107,18 @@ fn requested<'a>(i: usize, events: &[NewEvent], audit: &'a [NewAuditEntry]) -> O
         false => audit.iter().all(|one| one.request_id == first.request_id).then_some(first)?,
     };
     Some(entry.request_id.as_str()).filter(|id| !id.is_empty())
+}
+
+/// The task, execution or operation that an event is about which nobody asked for.
+fn follows<'a>(i: usize, events: &'a [NewEvent], audit: &[NewAuditEntry]) -> Option<&'a str> {
+    let event = events.get(i)?;
+    let is_of_one = matches!(
+        event.object.kind,
+        ObjectKind::Task | ObjectKind::Execution | ObjectKind::Operation
+    );
+    let is_open = event.correlation.is_none() && requested(i, events, audit).is_none();
+    let is_later = !BEGINNINGS.contains(&event.kind);
+    (is_of_one && is_open && is_later).then_some(event.object.id.as_str())
 }
 
 fn filtered(filter: EventFilter<'_>) -> Select {
@@ -233,6 +255,7 @@ impl Tx<'_> {
         if events.is_empty() && audit.is_empty() {
             return Ok(());
         }
+        let begun = self.causes_of_beginnings(events, audit).await?;
         let row = self
             .query_one(
                 "UPDATE journal_head SET event_sequence = event_sequence + $1, audit_sequence = audit_sequence + $2 WHERE id = 'journal' RETURNING event_sequence, audit_sequence, audit_hash",
@@ -249,6 +272,9 @@ impl Tx<'_> {
             .enumerate()
             .map(|(i, (sequence, e))| {
                 let cause = e.correlation.as_deref().or_else(|| requested(i, events, audit));
+                let cause = cause.or_else(|| {
+                    follows(i, events, audit).and_then(|id| begun.get(id)).map(String::as_str)
+                });
                 params![
                     sequence,
                     e.kind.label(),
@@ -270,6 +296,31 @@ impl Tx<'_> {
             self.audit_append(audit_first, hash, audit).await?;
         }
         Ok(())
+    }
+
+    /// What caused the beginnings of what these events follow from, by id.
+    async fn causes_of_beginnings(
+        &mut self,
+        events: &[NewEvent],
+        audit: &[NewAuditEntry],
+    ) -> Result<HashMap<String, String>, Error> {
+        let ids: BTreeSet<&str> =
+            (0..events.len()).filter_map(|i| follows(i, events, audit)).collect();
+        let ids: Vec<&str> = ids.into_iter().collect();
+        let mut causes = HashMap::new();
+        for part in ids.chunks(LOOKED_FOR) {
+            // The kind is hidden from the planner: there are few events of an object, and many of a kind.
+            let (sql, params) = Select::new("SELECT object_id, correlation FROM event")
+                .and_in("object_id", part.iter().copied())
+                .and_in("COALESCE(kind, '')", BEGINNINGS.map(EventKind::label))
+                .unordered();
+            for row in self.query(sql, params).await? {
+                let mut columns = row.columns("event");
+                let id = columns.text()?;
+                causes.extend(columns.opt_text()?.map(|cause| (id, cause)));
+            }
+        }
+        Ok(causes)
     }
 
     /// Removes events older than `before`, but keeps the newest `keep_min`, and what hooks have not looked

@@ -13,7 +13,7 @@ use crate::{Conn, Error, Tx, Update};
 
 macro_rules! columns {
     () => {
-        "id, project_id, workflow, version, bundle, graph, given, options, state, outcome, is_cancel_requested, generation, created_by, time_created, time_modified, time_begun, time_due, time_ended"
+        "id, project_id, workflow, version, bundle, graph, given, options, state, outcome, is_cancel_requested, trace, generation, created_by, time_created, time_modified, time_begun, time_due, time_ended"
     };
 }
 
@@ -41,6 +41,7 @@ fn decode(row: &Row) -> Result<Execution, Error> {
         options: columns.json()?,
         state: decode_state(&mut columns)?,
         is_cancel_requested: columns.flag()?,
+        trace: columns.opt_parse()?,
         generation: columns.generation()?,
         created_by: columns.parse()?,
         time_created: columns.time()?,
@@ -155,7 +156,7 @@ impl Tx<'_> {
             concat!(
                 "INSERT INTO execution (",
                 columns!(),
-                ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
+                ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)"
             ),
             params![
                 execution.id,
@@ -169,6 +170,7 @@ impl Tx<'_> {
                 execution.state.label(),
                 execution.state.outcome().map(|outcome| outcome.label()),
                 execution.is_cancel_requested,
+                Value::from(execution.trace.map(|trace| trace.to_string()).as_deref()),
                 execution.generation,
                 execution.created_by,
                 execution.time_created,

@@ -62,6 +62,7 @@ const KNOWN: &[Version] = &[
         ]
     ),
     version!(16, "0016-stacks", ["up1.sql"]),
+    version!(17, "0017-traces", ["up1.sql", "up2.sql"]),
 ];
 
 /// BIGINT has integer affinity in SQLite, so this one table is spelled once.

@@ -12,7 +12,7 @@ use crate::{Conn, Error, Tx, Update};
 
 macro_rules! columns {
     () => {
-        "workload.id, workload.project_id, workload.name, workload.spec, workload.desired, workload.revision, workload.generation, workload.created_by, workload.time_created, workload.time_modified"
+        "workload.id, workload.project_id, workload.name, workload.spec, workload.desired, workload.revision, workload.trace, workload.generation, workload.created_by, workload.time_created, workload.time_modified"
     };
 }
 
@@ -50,6 +50,7 @@ fn decode_from(columns: &mut Columns<'_>) -> Result<Service, Error> {
         spec: columns.json()?,
         desired: columns.parse()?,
         revision: columns.generation()?,
+        trace: columns.opt_parse()?,
         generation: columns.generation()?,
         created_by: columns.parse()?,
         time_created: columns.time()?,
@@ -182,7 +183,7 @@ impl Tx<'_> {
     /// `Error::Conflict` when a service or a task has the name.
     pub async fn service_insert(&mut self, service: &Service) -> Result<(), Error> {
         self.execute(
-            "INSERT INTO workload (id, project_id, name, spec, desired, kind, revision, state, state_detail, generation, created_by, time_created, time_modified) VALUES ($1, $2, $3, $4, $5, 'service', $6, 'service', '{}', $7, $8, $9, $10)",
+            "INSERT INTO workload (id, project_id, name, spec, desired, kind, revision, state, state_detail, trace, generation, created_by, time_created, time_modified) VALUES ($1, $2, $3, $4, $5, 'service', $6, 'service', '{}', $7, $8, $9, $10, $11)",
             params![
                 service.id,
                 service.project_id,
@@ -190,6 +191,7 @@ impl Tx<'_> {
                 Value::json(&service.spec),
                 service.desired.label(),
                 service.revision,
+                Value::from(service.trace.map(|trace| trace.to_string()).as_deref()),
                 service.generation,
                 service.created_by,
                 service.time_created,
@@ -200,14 +202,14 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Writes spec, desired state and revision. Name and project are fixed.
+    /// Writes spec, desired state, revision and trace. Name and project are fixed.
     pub async fn service_update(
         &mut self,
         service: &Service,
         expected: Generation,
     ) -> Result<Update, Error> {
         self.conditional(
-            "UPDATE workload SET spec = $3, desired = $4, revision = $5, generation = $6, time_modified = $7 WHERE id = $1 AND generation = $2 AND kind = 'service'",
+            "UPDATE workload SET spec = $3, desired = $4, revision = $5, generation = $6, time_modified = $7, trace = $8 WHERE id = $1 AND generation = $2 AND kind = 'service'",
             params![
                 service.id,
                 expected,
@@ -215,7 +217,8 @@ impl Tx<'_> {
                 service.desired.label(),
                 service.revision,
                 expected.next(),
-                service.time_modified
+                service.time_modified,
+                Value::from(service.trace.map(|trace| trace.to_string()).as_deref())
             ],
             PROBE,
             service.id,

@@ -2,7 +2,7 @@
 //! stands now, if it moved since.
 
 use hostler_model::stack::{Stack, StackAction, StackStatus};
-use hostler_model::{Limit, Page, PrincipalId, ProjectId, StackId};
+use hostler_model::{Limit, Page, PrincipalId, ProjectId, Span, StackId};
 
 use crate::select::Select;
 use crate::stack::{decode, stack_columns, tag_text};
@@ -34,6 +34,12 @@ pub struct StackFilter<'a> {
     pub not_tags: &'a [String],
     /// ...and with none of these.
     pub not_tags_any: &'a [String],
+    /// Only those whose changes are undone when they fail, or are not.
+    pub is_rollback_enabled: Option<bool>,
+    /// How long a change may take, where that was chosen.
+    pub timeouts: &'a [Span],
+    /// Only those whose drift is looked for by itself.
+    pub looks_for_drift: bool,
     /// Also those that were deleted.
     pub with_deleted: bool,
     /// Also those that are resources of others.
@@ -138,6 +144,29 @@ impl StackFilter<'_> {
             };
             let either: Vec<String> = self.standings.iter().map(one).collect();
             select = select.and(&format!("({})", either.join(" OR ")));
+        }
+        let mut has = |text: &str| {
+            let text = select.given(text);
+            match dialect {
+                Dialect::Sqlite => format!("INSTR(options, {text}) > 0"),
+                Dialect::Postgres => format!("STRPOS(options, {text}) > 0"),
+            }
+        };
+        let mut chosen = Vec::new();
+        if let Some(is_enabled) = self.is_rollback_enabled {
+            let not = if is_enabled { "" } else { "NOT " };
+            chosen.push(format!("{not}({})", has("\"isRollbackEnabled\":true")));
+        }
+        if !self.timeouts.is_empty() {
+            let one = |timeout: &Span| has(&format!("\"timeout\":\"{timeout}\""));
+            let either: Vec<String> = self.timeouts.iter().map(one).collect();
+            chosen.push(format!("({})", either.join(" OR ")));
+        }
+        if self.looks_for_drift {
+            chosen.push(has("\"driftEvery\":"));
+        }
+        for condition in chosen {
+            select = select.and(&condition);
         }
         for (tags, word, is_wanted) in [
             (self.tags, " AND ", true),

@@ -178,6 +178,25 @@ impl Conn {
         self.query(sql, params).await?.iter().map(decode).collect()
     }
 
+    /// What is an object in the world whose name begins so, in whichever stack, with what is sealed; the oldest first.
+    /// `begin` is of letters and dashes, what follows of digits and of letters up to `f`.
+    pub async fn stack_resources_physical_begin(
+        &mut self,
+        begin: &str,
+    ) -> Result<Vec<StackResource>, Error> {
+        let (table, end) =
+            (self.by_index("stack_resource", "stack_resource_physical"), format!("{begin}g"));
+        let select = Select::new(&format!("SELECT {}, sealed FROM {table}", columns!()))
+            .and_value("SUBSTR(physical, 1, 200) >=", begin)
+            .and_value("SUBSTR(physical, 1, 200) <", &end)
+            .and("physical IS NOT NULL");
+        let (sql, params) = select.first("id", u64::from(u32::MAX));
+        let rows = self.query(sql, params).await?;
+        let mut found = rows.iter().map(decode).collect::<Result<Vec<_>, Error>>()?;
+        found.retain(|row| row.physical.as_ref().is_some_and(|it| it.starts_with(begin)));
+        Ok(found)
+    }
+
     /// How many resources every stack at or below one at the top has, those left out that something takes the place of;
     /// and stacks without any.
     pub async fn stack_resource_counts(

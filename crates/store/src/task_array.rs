@@ -11,7 +11,7 @@ use crate::{Conn, Error, Tx};
 
 macro_rules! columns {
     () => {
-        "id, project_id, name, spec, indexes, size, is_gang, is_stopped, made, unsettled, unsuccessful, generation, created_by, time_created, time_modified"
+        "id, project_id, name, spec, indexes, size, is_gang, is_stopped, made, unsettled, unsuccessful, trace, generation, created_by, time_created, time_modified"
     };
 }
 
@@ -55,6 +55,7 @@ fn decode(row: &Row) -> Result<ArrayStanding, Error> {
         range,
         is_gang,
         is_stopped,
+        trace: columns.opt_parse()?,
         generation: columns.generation()?,
         created_by: columns.parse()?,
         time_created: columns.time()?,
@@ -165,7 +166,7 @@ impl Tx<'_> {
             concat!(
                 "INSERT INTO task_array (",
                 columns!(),
-                ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
+                ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)"
             ),
             params![
                 array.id,
@@ -179,6 +180,7 @@ impl Tx<'_> {
                 0_u64,
                 array.range.len(),
                 0_u64,
+                Value::from(array.trace.map(|trace| trace.to_string()).as_deref()),
                 array.generation,
                 array.created_by,
                 array.time_created,

@@ -29,6 +29,8 @@ const KINDS: Record<ObjectKind, true> = {
   schedule: true,
   secret: true,
   server: true,
+  "software-config": true,
+  "software-deployment": true,
   stack: true,
   "state-namespace": true,
   task: true,

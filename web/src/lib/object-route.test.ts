@@ -21,6 +21,7 @@ test("a thing has a page where one shows it, and its address leads there", () =>
     "node",
     "role",
     "schedule",
+    "stack",
     "state-namespace",
     "task",
     "task-array",

@@ -18,6 +18,8 @@ export function objectRoute({ kind, id, name }: ObjectRef, project: string): Rou
       return { page: "nodes", node: name || id };
     case "workflow":
       return { page: "workflows", project, workflow: name };
+    case "stack":
+      return { page: "stacks", project, stack: id };
     case "module":
       return { page: "workflows", project, tab: "modules", module: name };
     case "schedule":

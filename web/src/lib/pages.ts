@@ -10,6 +10,7 @@ export const PAGES = {
   queue: () => import("../pages/Queue.svelte"),
   workflows: () => import("../pages/Workflows.svelte"),
   executions: () => import("../pages/Executions.svelte"),
+  stacks: () => import("../pages/Stacks.svelte"),
   workloads: () => import("../pages/Workloads.svelte"),
   schedules: () => import("../pages/Schedules.svelte"),
   hooks: () => import("../pages/Hooks.svelte"),

@@ -7,7 +7,15 @@ test("what is held stands against its quota, where there is one", () => {
   const held = quotasOf({
     project: "lab",
     weight: 1,
-    quota: { cores: 8, memory: 2 ** 34, gpus: null, workloads: 20, blobs: 2 ** 31, logs: 2 ** 32 },
+    quota: {
+      cores: 8,
+      memory: 2 ** 34,
+      gpus: null,
+      workloads: 20,
+      blobs: 2 ** 31,
+      logs: 2 ** 32,
+      stacks: 9,
+    },
     counts: { pending: 5, running: 2 },
     cores: 2.5,
     memory: 2 ** 30,
@@ -16,6 +24,8 @@ test("what is held stands against its quota, where there is one", () => {
     secrets: 4,
     blobs: 2 ** 30,
     logs: 2 ** 31,
+    state: 2 ** 20,
+    stacks: 6,
     next: [],
   });
   expect(
@@ -29,6 +39,8 @@ test("what is held stands against its quota, where there is one", () => {
     ["Secrets", "4", undefined],
     ["Blobs", "1 GiB", "2 GiB"],
     ["Logs", "2 GiB", "4 GiB"],
+    ["State", "1 MiB", undefined],
+    ["Stacks", "6", "9"],
   ]);
 });
 

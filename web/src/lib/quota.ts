@@ -14,7 +14,8 @@ export interface Held {
 const plain = (amount: number): string => amount.toLocaleString("en", { maximumFractionDigits: 2 });
 
 export function quotasOf(project: QueueProject): Held[] {
-  const { quota, cores, memory, gpus, counts, workloads, secrets, blobs, logs } = project;
+  const { quota, cores, memory, gpus, counts, workloads, secrets, blobs, logs, state, stacks } =
+    project;
   const limit = (amount: number | string | null | undefined): number | undefined =>
     amount === null || amount === undefined ? undefined : Number(amount);
   const tasks = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -27,6 +28,8 @@ export function quotasOf(project: QueueProject): Held[] {
     { word: "Secrets", held: secrets ?? 0, limit: limit(quota.secrets), format: plain },
     { word: "Blobs", held: Number(blobs ?? 0), limit: limit(quota.blobs), format: bytes },
     { word: "Logs", held: Number(logs ?? 0), limit: limit(quota.logs), format: bytes },
+    { word: "State", held: Number(state ?? 0), limit: limit(quota.state), format: bytes },
+    { word: "Stacks", held: stacks ?? 0, limit: limit(quota.stacks), format: plain },
   ];
 }
 

@@ -9,6 +9,7 @@ import { type AutomationRoute, formatAutomation, parseAutomation } from "./autom
 import { FILE_KINDS, type FileKind } from "./files";
 import { isMachineTab, type MachineTab } from "./machine";
 import { DEFAULT_RANGE, isOverviewRange, type OverviewRange } from "./overview";
+import { formatStacks, parseStacks, type StacksRoute } from "./stack-route";
 import { TASK_STATE_KINDS } from "./words";
 import { type FlowRoute, formatFlow, parseFlow } from "./workflow-route";
 import { WORKLOAD_PHASE_KINDS } from "./workload";
@@ -78,6 +79,7 @@ export type Route =
   | NodeBackupsRoute
   | { page: "backups" }
   | FlowRoute
+  | StacksRoute
   | AutomationRoute
   | AccessRoute
   | { page: "start" };
@@ -164,7 +166,12 @@ export function parseRoute(fragment: string): Route | undefined {
   }
   if (parts[0] === "start") return { page: "start" };
   const asked = new URLSearchParams(query);
-  return parseFlow(parts, asked) ?? parseAutomation(parts, asked) ?? parseAccess(parts, asked);
+  return (
+    parseFlow(parts, asked) ??
+    parseStacks(parts, asked) ??
+    parseAutomation(parts, asked) ??
+    parseAccess(parts, asked)
+  );
 }
 
 export function formatRoute(route: Route): string {
@@ -212,6 +219,8 @@ export function formatRoute(route: Route): string {
     case "workflows":
     case "executions":
       return formatFlow(route);
+    case "stacks":
+      return formatStacks(route);
     case "schedules":
     case "hooks":
     case "watchers":

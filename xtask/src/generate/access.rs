@@ -120,7 +120,7 @@ mod tests {
     }
 
     /// Asked by services, for what goes beyond the call itself.
-    const ASKED_INSIDE: [Permission; 18] = [
+    const ASKED_INSIDE: [Permission; 14] = [
         Permission::AccessInspect,
         Permission::ApprovalBreakGlass,
         Permission::BlobManage,
@@ -129,10 +129,6 @@ mod tests {
         Permission::ProjectShare,
         Permission::ScheduleManage,
         Permission::SecretManage,
-        Permission::StackApply,
-        Permission::StackRead,
-        Permission::StackRemove,
-        Permission::StackSignal,
         Permission::TaskEnv,
         Permission::TaskManage,
         Permission::TokenManage,

@@ -1,13 +1,21 @@
 //! Deeds as plans of the host's primitives, and what came of them in the words of servers, bounded.
 
-use hostler_host::accounts::{self, User};
+use hostler_host::accounts::{self, Group, User};
 use hostler_host::authorized_keys::AuthorizedKey;
+use hostler_host::command::Command;
+use hostler_host::cron::Cron;
+use hostler_host::files::{Directory, File};
 use hostler_host::package::{self, Package};
 use hostler_host::processes::{self, Seen};
 use hostler_host::service::{self, Service};
+use hostler_host::sysctl::Sysctl;
 use hostler_host::{Host, HostError, Outcome, Plan, Primitive};
-use hostler_model::host::{HostChange, HostDeed, HostOutcome, ProcessSignal, ServiceVerb, UserAdd};
+use hostler_model::host::{
+    HostChange, HostDeed, HostOutcome, HostPrimitive, ProcessSignal, ServiceVerb, UserAdd,
+};
 use rustix::process::Signal;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 
 /// The most differences that are told, and the longest text of one.
 const CHANGES_MAX: usize = 200;
@@ -47,7 +55,46 @@ pub(super) async fn plan(host: &Host, deed: &HostDeed) -> Result<Plan, HostError
         }
         HostDeed::UserKeyAdd { name, key } => key_of(name, key).present(host).await,
         HostDeed::UserKeyRemove { name, key } => key_of(name, key).absent(host).await,
+        HostDeed::Primitive { primitive, declaration, absent } => {
+            declared(host, *primitive, declaration, *absent).await
+        }
     }
+}
+
+async fn declared(
+    host: &Host,
+    primitive: HostPrimitive,
+    declaration: &Map<String, Value>,
+    absent: bool,
+) -> Result<Plan, HostError> {
+    match primitive {
+        HostPrimitive::File => of::<File>(host, declaration, absent).await,
+        HostPrimitive::Directory => of::<Directory>(host, declaration, absent).await,
+        HostPrimitive::Package => of::<Package>(host, declaration, absent).await,
+        HostPrimitive::Service => {
+            service::require_systemd(host)?;
+            of::<Service>(host, declaration, absent).await
+        }
+        HostPrimitive::User => of::<User>(host, declaration, absent).await,
+        HostPrimitive::Group => of::<Group>(host, declaration, absent).await,
+        HostPrimitive::Sysctl => of::<Sysctl>(host, declaration, absent).await,
+        HostPrimitive::Cron => of::<Cron>(host, declaration, absent).await,
+        HostPrimitive::Command => of::<Command>(host, declaration, absent).await,
+    }
+}
+
+async fn of<P: Primitive + DeserializeOwned + Send>(
+    host: &Host,
+    declaration: &Map<String, Value>,
+    absent: bool,
+) -> Result<Plan, HostError> {
+    let read = serde_json::from_value(Value::Object(declaration.clone()));
+    let it: P = read.map_err(|error| HostError::Invalid {
+        what: "the declaration",
+        given: String::new(),
+        problem: error.to_string(),
+    })?;
+    if absent { it.absent(host).await } else { it.present(host).await }
 }
 
 async fn told(host: &Host, name: &str, verb: ServiceVerb) -> Result<Plan, HostError> {
@@ -138,6 +185,36 @@ mod tests {
     use hostler_host::Change;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_file_is_declared_checked_made_and_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = Host::new(
+            folder.path(),
+            std::sync::Arc::new(hostler_host::System),
+            hostler_host::Privilege::Ordinary,
+        );
+        let text = r#"{"path":"/etc/demo","content":"hello\n","mode":"0600"}"#;
+        let deed = |absent: bool| HostDeed::Primitive {
+            primitive: HostPrimitive::File,
+            declaration: serde_json::from_str(text).unwrap(),
+            absent,
+        };
+        assert!(plan(&host, &deed(false)).await.unwrap().outcome().changed);
+        plan(&host, &deed(false)).await.unwrap().perform(&host).await.unwrap();
+        assert!(!plan(&host, &deed(false)).await.unwrap().outcome().changed);
+        let made = std::fs::read_to_string(folder.path().join("etc/demo")).unwrap();
+        assert_eq!(made, "hello\n");
+        plan(&host, &deed(true)).await.unwrap().perform(&host).await.unwrap();
+        assert!(!folder.path().join("etc/demo").exists());
+        let wrong = HostDeed::Primitive {
+            primitive: HostPrimitive::File,
+            declaration: serde_json::from_str(r#"{"path":"/etc/demo","contents":"x"}"#).unwrap(),
+            absent: false,
+        };
+        let refused = plan(&host, &wrong).await.unwrap_err().to_string();
+        assert!(refused.contains("contents"), "{refused}");
+    }
 
     #[test]
     fn outcomes_are_bounded() {

@@ -25,12 +25,22 @@ mod scrub;
 mod vault;
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use fetch::{Secrets, Unfetched};
 pub(crate) use proof::{ADDRESS_FILE, AUTHORITY_FILE};
 pub(crate) use scrub::{Forms, Scrub};
 pub(crate) use vault::{FILES, Given, Reader, forms_of, remove, variables};
+
+/// A directory of this agent on a memory file system, through which every user of the machine may go and in which only
+/// the agent makes names; nothing where there is none.
+pub(crate) fn passage(data_dir: &Path) -> Option<PathBuf> {
+    let root = vault::Vault::new(data_dir).root?;
+    let name = format!("{}-steps", root.file_name()?.to_str()?);
+    let passage = root.with_file_name(name);
+    vault::open_root(&passage).ok().map(|_it_is_ours| passage)
+}
 
 /// Takes the values of secrets, by their names, out of texts, in every form that what a run prints is searched for.
 pub fn scrubber(secrets: &BTreeMap<String, String>) -> impl Fn(&str) -> String + use<> {

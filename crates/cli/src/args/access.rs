@@ -115,6 +115,9 @@ pub struct ShareArgs {
     /// What the keys and values of its state may take, or none for no limit
     #[arg(long, value_name = "SIZE|none")]
     pub quota_state: Option<Limit<Bytes>>,
+    /// Stacks that may be there at once, or none for no limit
+    #[arg(long, value_name = "N|none")]
+    pub quota_stacks: Option<Limit<u64>>,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -138,6 +141,7 @@ pub struct ProjectRefs {
         .multiple(true)
         .args(["description", "weight", "quota_cores", "quota_memory", "quota_gpus", "quota_tasks"])
         .args(["quota_workloads", "quota_secrets", "quota_blobs", "quota_logs", "quota_state"])
+        .arg("quota_stacks")
 ))]
 pub struct ProjectEditArgs {
     #[command(flatten)]

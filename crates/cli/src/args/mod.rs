@@ -27,6 +27,8 @@ mod schedule;
 mod secret;
 mod session;
 mod spec;
+mod stack;
+mod stack_part;
 mod state;
 mod system;
 mod task;
@@ -125,6 +127,18 @@ pub use secret::{
 };
 pub use session::{ContextCommand, LoginArgs};
 pub use spec::{ContainerArgs, PlacementArgs, QueueRuleArgs, ResourceArgs, SpecArgs};
+pub use stack::{
+    StackAdoptArgs, StackApplyArgs, StackAskArgs, StackCancelArgs, StackCommand, StackEventsArgs,
+    StackGivenArgs, StackGraphArgs, StackHistoryArgs, StackImportArgs, StackListArgs,
+    StackMarkArgs, StackOptionArgs, StackOutputsArgs, StackPlanArgs, StackRef, StackRemoveArgs,
+    StackResourceRef, StackResourcesArgs, StackSignalArgs, StackTypeArgs, StackValidateArgs,
+    StackWaitArgs,
+};
+pub use stack_part::{
+    StackDepsCommand, StackDriftCommand, StackFixArgs, StackHookCommand, StackLockAcquireArgs,
+    StackLockCommand, StackRevisionCommand, StackRevisionRef, StackRevisionRestoreArgs,
+    StackSnapshotCommand, StackSnapshotCreateArgs, StackSnapshotRef, StackSnapshotRestoreArgs,
+};
 pub use state::{StateAt, StateCommand, StateEntryArgs, StateSetArgs, TimeLeft};
 pub use system::{
     CompletionArgs, DebugCommand, DoctorArgs, ExplainArgs, HelpArgs, MetricsArgs, ShellName,
@@ -289,6 +303,9 @@ pub enum Command {
     /// Workflows: files that say which tasks depend on which, carried out here or on nodes
     #[command(subcommand)]
     Workflow(WorkflowCommand),
+    /// Stacks: templates whose objects are made, changed and taken down together
+    #[command(subcommand)]
+    Stack(StackCommand),
     /// Schedules: what servers do by the clock
     #[command(subcommand)]
     Schedule(ScheduleCommand),

@@ -227,7 +227,7 @@ pub struct WorkflowRunArgs {
     /// Have the server carry it out, on its nodes
     #[arg(long, conflicts_with = "here")]
     pub remote: bool,
-    /// Secret that tasks on nodes can ask for: NAME or ENVIRONMENT/NAME
+    /// Secret that tasks can ask for: NAME or ENVIRONMENT/NAME; with --here you need to be allowed to read it
     #[arg(long, value_name = "SECRET")]
     pub secret: Vec<SecretRef>,
     /// Version of a workflow that the server keeps; the newest when absent
@@ -247,12 +247,13 @@ Examples:
   hostler workflow validate release.sloth
   hostler workflow validate *.sloth --strict
   hostler workflow validate release.sloth --values prod.yaml -o json
+  hostler workflow validate release
 
-Every mistake of every file is told, with its line. Exits with 2 when there is one."
+A name is a workflow that the server keeps, which is looked at with these values. Every mistake of every file is told, with its line. Exits with 2 when there is one."
 )]
 pub struct WorkflowValidateArgs {
-    /// Files with workflows
-    #[arg(value_name = "FILE", required = true)]
+    /// Files with workflows, or names of those that the server keeps
+    #[arg(value_name = "FILE|WORKFLOW", required = true)]
     pub files: Vec<PathBuf>,
     /// YAML, JSON or TOML file with what the workflows see as `values`; later files win
     #[arg(short = 'V', long, value_name = "FILE")]
@@ -268,7 +269,7 @@ pub struct WorkflowValidateArgs {
 /// Draw the graph of a workflow
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  hostler workflow graph release.sloth\n  hostler workflow graph release.sloth --format svg > release.svg\n  hostler workflow graph release.sloth --format dot | dot -Tpng > release.png"
+    after_help = "Examples:\n  hostler workflow graph release.sloth\n  hostler workflow graph release\n  hostler workflow graph release.sloth --format svg > release.svg\n  hostler workflow graph release.sloth --format dot | dot -Tpng > release.png"
 )]
 pub struct WorkflowGraphArgs {
     #[command(flatten)]
@@ -316,6 +317,9 @@ pub struct WorkflowResumeArgs {
     /// Agree to this task that waits for somebody to agree
     #[arg(long, value_name = "TASK")]
     pub approve: Vec<String>,
+    /// Secret that tasks of an execution on this machine can ask for: NAME or ENVIRONMENT/NAME
+    #[arg(long, value_name = "SECRET")]
+    pub secret: Vec<SecretRef>,
 }
 
 /// List the modules that workflows can use, or the functions of one

@@ -9,6 +9,7 @@ pub(crate) mod authority;
 pub(crate) mod backup;
 mod context;
 mod doctor;
+mod drawing;
 mod explain;
 mod files;
 mod group;
@@ -37,6 +38,7 @@ mod session;
 pub(crate) mod spec;
 mod spec_flags;
 mod spec_text;
+mod stack;
 mod state;
 mod system;
 mod task;
@@ -83,6 +85,8 @@ pub struct Cx {
     pub used: OnceLock<(Client, String)>,
     /// What the binary found of a server on this machine, for `doctor`.
     pub findings: Vec<Finding>,
+    /// What takes secrets out of what workflows on this machine tell.
+    pub scrubber: Option<crate::Scrubber>,
 }
 
 /// A server and the project to work in.
@@ -176,6 +180,7 @@ pub async fn perform(cx: &Cx, command: Command) -> Outcome {
         Command::Account(args) => queue::account(cx, args).await,
         Command::Workload(command) => Box::pin(workload::perform(cx, command)).await,
         Command::Workflow(command) => Box::pin(workflow::perform(cx, command)).await,
+        Command::Stack(command) => Box::pin(stack::perform(cx, command)).await,
         Command::Schedule(command) => Box::pin(schedule::perform(cx, command)).await,
         Command::Watcher(command) => Box::pin(watcher::perform(cx, command)).await,
         Command::Node(command) => Box::pin(node::perform(cx, command)).await,

@@ -34,7 +34,7 @@ fn quota(args: &ShareArgs, now: &Quota) -> Option<Quota> {
         blobs: args.quota_blobs.map_or(now.blobs, Limit::value),
         logs: args.quota_logs.map_or(now.logs, Limit::value),
         state: args.quota_state.map_or(now.state, Limit::value),
-        stacks: now.stacks,
+        stacks: args.quota_stacks.map_or(now.stacks, Limit::value),
     };
     (quota != *now).then_some(quota)
 }

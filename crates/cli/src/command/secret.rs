@@ -181,6 +181,13 @@ fn read(cx: &Cx, secret: &SecretRef, from: &SecretValueArgs) -> Result<SecretByt
     Ok(value)
 }
 
+/// The current value of a secret, or that of the version that is named.
+pub(super) async fn value(link: &Link, secret: &SecretRef) -> Result<SecretBytes, Failure> {
+    let query = SecretReadQuery { environment: environment(secret), version: secret.version };
+    let read = link.client.call::<SecretRead>(&path(link, secret), &query, &NONE).await?;
+    Ok(SecretBytes::new(decode_data(&read.value)?))
+}
+
 async fn get(cx: &Cx, link: &Link, secret: &SecretRef, version: Option<u32>) -> Outcome {
     let query = SecretReadQuery { environment: environment(secret), version };
     let read = link.client.call::<SecretRead>(&path(link, secret), &query, &NONE).await?;

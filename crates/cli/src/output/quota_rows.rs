@@ -45,6 +45,7 @@ impl QuotaLine {
             QuotaLine::new("blobs", project.blobs, quota.blobs),
             QuotaLine::new("logs", project.logs, quota.logs),
             QuotaLine::new("state", project.state, quota.state),
+            QuotaLine::new("stacks", project.stacks, quota.stacks),
         ]
     }
 }

@@ -288,6 +288,7 @@ fn quota(quota: &Quota) -> String {
         quota.workloads.map(|workloads| format!("{workloads} workloads")),
         quota.secrets.map(|secrets| format!("{secrets} secrets")),
         quota.blobs.map(|blobs| format!("{blobs} of blobs")),
+        quota.stacks.map(|stacks| format!("{stacks} stacks")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -9,7 +9,8 @@ use std::time::Duration;
 use hostler_backup::{Head, Item, Opened, Reader, Summary, TableHasher, verify};
 use hostler_model::backup::{Cell, TableSum};
 use hostler_model::{
-    Actor, ActorKind, EventKind, NewAuditEntry, NewEvent, ObjectKind, ObjectRef, Span, Timestamp,
+    Actor, ActorKind, BackupPayload, EventKind, NewAuditEntry, NewEvent, ObjectKind, ObjectRef,
+    Span, Timestamp,
 };
 use hostler_store::{Occupancy, OpenOptions, RESTORE_UNFINISHED, RESTORED, Store, StoredTable};
 use hostler_trust::{LockKey, MasterKey};
@@ -208,7 +209,12 @@ async fn settle(store: &Store, head: &Head, now: Timestamp) -> Result<u64, Backu
         payload: None,
         correlation: None,
         time: now,
-    };
+    }
+    .with_payload(BackupPayload {
+        product: Some(head.product.clone()),
+        is_sealed: Some(head.lock.is_some()),
+        ..BackupPayload::default()
+    });
     let detail = serde_json::json!({
         "product": head.product,
         "schema": head.schema,

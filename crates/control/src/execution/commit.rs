@@ -3,7 +3,8 @@
 use hostler_engine::observe;
 use hostler_model::workflow::ExecutionJob;
 use hostler_model::{
-    BlobScope, Code, Error, EventKind, ObjectKind, ObjectRef, Span, Workload, execution_correlation,
+    BlobScope, Code, Error, EventKind, ObjectKind, ObjectRef, RunPayload, Span, Workload,
+    execution_correlation,
 };
 use hostler_store::Tx;
 
@@ -147,13 +148,14 @@ impl Control {
             let actor = self.system_actor();
             let cause = execution_correlation(change.scene.execution.id);
             let event = self.event(EventKind::TaskCreated, project, &about, actor, words);
-            events.push(event.caused_by(cause));
+            events.push(event.caused_by(cause).with_payload(RunPayload::of(&task.spec)));
         }
         for approval in &change.asked {
             let about = of(ObjectKind::Approval, approval.id.to_string(), &approval.name);
             let words = format!("a step of {} waits for somebody to agree", approval.name);
             let kind = EventKind::ApprovalRequested;
-            events.push(self.event(kind, project, &about, self.system_actor(), words));
+            let event = self.event(kind, project, &about, self.system_actor(), words);
+            events.push(event.with_payload(approval.payload()));
         }
         for (_, after) in &change.settled {
             let about = of(ObjectKind::Approval, after.id.to_string(), &after.name);
@@ -162,7 +164,8 @@ impl Control {
                 _ => EventKind::ApprovalVoid,
             };
             let words = after.state.label();
-            events.push(self.event(kind, project, &about, self.system_actor(), words));
+            let event = self.event(kind, project, &about, self.system_actor(), words);
+            events.push(event.with_payload(after.payload()));
         }
         events
     }

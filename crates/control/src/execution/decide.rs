@@ -13,7 +13,8 @@ use hostler_model::workflow::{
     SkipReason, Step, StepArtifact, StepEnd, StepResult, StepTold, Targets,
 };
 use hostler_model::{
-    Approval, Digest, Error, EventKind, Generation, Name, NewEvent, Span, Workload,
+    Approval, Digest, Error, EventKind, ExecutionStepPayload, Generation, Name, NewEvent, Span,
+    Workload,
 };
 use serde_json::Value as Json;
 
@@ -173,6 +174,22 @@ impl Pass<'_> {
         self.change.events.push(event.with_payload(payload));
     }
 
+    /// The same of a step; of none when it is about what is called before or after all of them.
+    fn step_event(&mut self, kind: EventKind, step: Option<usize>, message: impl Into<String>) {
+        let scene = &self.change.scene;
+        let execution = &scene.execution;
+        let row = step.and_then(|step| scene.steps.get(step));
+        let payload = ExecutionStepPayload {
+            workflow: Some(execution.workflow.to_string()),
+            version: Some(execution.version),
+            step: row.map(|row| row.name.clone()),
+            attempt: row.map(|row| row.tries),
+        };
+        let (object, actor) = (execution_object(execution), self.control.system_actor());
+        let event = self.control.event(kind, Some(execution.project_id), &object, actor, message);
+        self.change.events.push(event.with_payload(payload));
+    }
+
     fn close_jobs(&mut self) {
         let scene = &mut self.change.scene;
         for job in scene.jobs.iter_mut().filter(|job| job.end.is_none()) {
@@ -224,7 +241,7 @@ impl Pass<'_> {
             scene.execution.time_begun = scene.now.minus(timeout.duration());
         }
         if let Some(words) = words {
-            self.event(EventKind::ExecutionStepEnded, words);
+            self.step_event(EventKind::ExecutionStepEnded, None, words);
         }
         Ok(true)
     }
@@ -358,12 +375,26 @@ impl Pass<'_> {
 
     /// Takes the end of a try in.
     fn ended(&mut self, course: &mut Course, step: usize, result: StepResult) -> Vec<Action> {
+        self.settled(course, step, result, true)
+    }
+
+    /// The same; another try is not always worth it.
+    fn settled(
+        &mut self,
+        course: &mut Course,
+        step: usize,
+        result: StepResult,
+        is_worth: bool,
+    ) -> Vec<Action> {
         let (now, at) = (self.now(), self.change.scene.now);
         let row = self.row(step);
         row.message.clone_from(&result.message);
         row.changed = result.changed;
         row.exported = result.exported;
-        let actions = course.ended(step, result.end, now);
+        let actions = match is_worth {
+            true => course.ended(step, result.end, now),
+            false => course.given_up(step, result.end, now),
+        };
         let standing = course.standing(step);
         let row = self.row(step);
         row.standing = standing;
@@ -373,7 +404,7 @@ impl Pass<'_> {
                 "" => format!("{}: {}", row.name, result.end),
                 message => format!("{}: {}: {message}", row.name, result.end),
             };
-            self.event(EventKind::ExecutionStepEnded, words);
+            self.step_event(EventKind::ExecutionStepEnded, Some(step), words);
         }
         actions
     }
@@ -388,6 +419,10 @@ impl Pass<'_> {
                 row.tries += 1;
                 row.time_started.get_or_insert(at);
                 row.time_ended = None;
+                if let Some(why) = self.lacking(course, &definition) {
+                    let result = StepResult::new(StepEnd::Failed, why);
+                    return Ok(self.settled(course, step, result, false));
+                }
                 let begun = match &definition.act {
                     Act::Approval(asked) => {
                         self.ask(step, asked);
@@ -410,7 +445,7 @@ impl Pass<'_> {
                 let row = self.row(step);
                 row.standing = standing;
                 let words = format!("{}: {}; try {attempt} follows", row.name, row.message);
-                self.event(EventKind::ExecutionStepRetried, words);
+                self.step_event(EventKind::ExecutionStepRetried, Some(step), words);
             }
             Action::Undo { step } => return self.undo(course, step).await,
             Action::Finish { outcome } => {
@@ -424,10 +459,10 @@ impl Pass<'_> {
         let at = self.change.scene.now;
         let row = self.row(step);
         row.standing = Standing::Skipped(reason);
-        reason.label().clone_into(&mut row.message);
+        reason.words().clone_into(&mut row.message);
         row.time_ended = Some(at);
-        let words = format!("{}: skipped: {reason}", row.name);
-        self.event(EventKind::ExecutionStepEnded, words);
+        let words = format!("{}: skipped: {}", row.name, reason.words());
+        self.step_event(EventKind::ExecutionStepEnded, Some(step), words);
     }
 
     /// Calls what is called last, and ends it.
@@ -461,7 +496,7 @@ impl Pass<'_> {
             }
             Some(job) if job.end != Some(StepEnd::Succeeded) => {
                 let words = format!("what is called last failed: {}", job.message);
-                self.event(EventKind::ExecutionStepEnded, words);
+                self.step_event(EventKind::ExecutionStepEnded, None, words);
             }
             None | Some(_) => {}
         }

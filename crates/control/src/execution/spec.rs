@@ -38,6 +38,11 @@ pub(crate) fn secret_file(secret: &SecretRef) -> String {
     format!("{}.{}", secret.environment, secret.name)
 }
 
+/// Whether a name means what is kept: under that name, or under a path that ends in it.
+pub(super) fn is_meant(name: &str, kept: &str) -> bool {
+    kept == name || kept.rsplit('/').next() == Some(name)
+}
+
 /// What a job is about.
 pub(super) struct Wanted<'a> {
     pub kind: JobKind,
@@ -71,9 +76,6 @@ impl Furniture {
     }
 
     fn consume(&mut self, names: &[String], steps: &[ExecutionStep]) {
-        let is_meant = |name: &String, kept: &str| {
-            kept == name || kept.rsplit('/').next() == Some(name.as_str())
-        };
         let archives: BTreeSet<Digest> = names
             .iter()
             .flat_map(|name| {
@@ -192,7 +194,7 @@ impl Control {
             attempts: 0,
             time_ready: Some(scene.now),
             time_give_up: None,
-            trace: None,
+            trace: scene.execution.trace,
             generation: Generation::FIRST,
             created_by: scene.execution.created_by,
             time_created: scene.now,

@@ -4,7 +4,8 @@
 
 use hostler_model::host::{HostAsk, HostChange, HostDeed, HostOutcome};
 use hostler_model::{
-    Error, EventKind, JobState, Node, NodeId, ObjectKind, ObjectRef, Operation, Timestamp,
+    Error, EventKind, JobState, Node, NodeDeedPayload, NodeId, ObjectKind, ObjectRef, Operation,
+    Timestamp,
 };
 use serde_json::{Value, json};
 
@@ -61,7 +62,10 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
         let actor = operation.created_by.clone();
         let message = format!("{}: {}", deed.words(), outcome.message);
-        let event = self.event(EventKind::NodeAdministered, None, &object, actor, message);
+        let event =
+            self.event(EventKind::NodeAdministered, None, &object, actor, message).with_payload(
+                NodeDeedPayload { changed: Some(outcome.changed), ..deed_payload(operation, deed) },
+            );
         let detail = json!({
             "operation": operation.id,
             "deed": deed,
@@ -90,7 +94,12 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
         let actor = operation.created_by.clone();
         let message = format!("{}: {why}", deed.words());
-        let event = self.event(EventKind::NodeAdministerFailed, None, &object, actor, message);
+        let event = self
+            .event(EventKind::NodeAdministerFailed, None, &object, actor, message)
+            .with_payload(NodeDeedPayload {
+                reason: Some(why.clone()),
+                ..deed_payload(operation, deed)
+            });
         let detail = json!({
             "operation": operation.id,
             "deed": deed,
@@ -99,6 +108,16 @@ impl Control {
         });
         let audit = self.audit_system(Stateless::NodeAdministerFailed, &object, None, detail);
         Ended { is_well: false, message: why, result: None, event, audit }
+    }
+}
+
+/// What it was, without what it was done with.
+fn deed_payload(operation: &Operation, deed: &HostDeed) -> NodeDeedPayload {
+    let written = serde_json::to_value(deed).unwrap_or_default();
+    NodeDeedPayload {
+        operation: Some(operation.id),
+        deed: written["do"].as_str().map(str::to_owned),
+        ..NodeDeedPayload::default()
     }
 }
 

@@ -3,8 +3,8 @@
 use hostler_engine::observe;
 use hostler_engine::spread::Standing;
 use hostler_model::{
-    Cordon, Desired, Error, EventKind, Node, NodeId, NodeState, ObjectKind, ObjectRef, Phase,
-    Timestamp,
+    Cordon, Desired, Error, EventKind, Node, NodeId, NodePayload, NodeState, ObjectKind, ObjectRef,
+    Phase, Timestamp,
 };
 use serde_json::json;
 
@@ -164,7 +164,9 @@ impl Control {
                     node.time_modified = now;
                     tx.node_update(&node, expected).await?.required("node", &node.name)?;
                     let object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
-                    let event = self.event(kind, None, &object, self.system_actor(), message);
+                    let event = self
+                        .event(kind, None, &object, self.system_actor(), message)
+                        .with_payload(NodePayload::from(&node));
                     let audit = self
                         .audit_system(kind.label(), &object, None, json!({ "message": message }))
                         .with_states(Some(&before), Some(&audit_state::node(&node)));

@@ -11,8 +11,9 @@ use hostler_blob::Hasher;
 use hostler_model::host::HostAsk;
 use hostler_model::{
     BackupVerdict, BackupVolume, BlobScope, Code, Digest, Error, EventKind, JobState, NodeBackup,
-    NodeBackupEvent, NodeBackupId, NodeBackupOutcome, NodeBackupState, NodeId, ObjectKind,
-    ObjectRef, Operation, RestoreOrder, RestoreOutcome, RestoreSpec, Timestamp,
+    NodeBackupEvent, NodeBackupId, NodeBackupOutcome, NodeBackupPayload, NodeBackupState, NodeId,
+    ObjectKind, ObjectRef, Operation, OperationPayload, RestoreOrder, RestoreOutcome, RestoreSpec,
+    Timestamp,
 };
 use serde_json::json;
 
@@ -197,7 +198,13 @@ impl Control {
         };
         let object = backup_object(backup);
         let message = format!("backup {}: {message}", backup.called());
-        let event = self.event(kind, None, &object, backup.created_by.clone(), message);
+        let event = self
+            .event(kind, None, &object, backup.created_by.clone(), message)
+            .with_payload(NodeBackupPayload {
+                operation: Some(backup.operation_id),
+                reason: backup.error.clone(),
+                ..NodeBackupPayload::from(&*backup)
+            });
         let detail = json!({ "backup": backup.id, "by": backup.created_by.name });
         let audit = self
             .audit_system(action, &object, None, detail)
@@ -289,6 +296,14 @@ impl Control {
         };
         let message = format!("backup {}: {words}", backup.called());
         let event = self.event(kind, None, &about, actor, message);
+        let event = match &problem {
+            None => event.with_payload(OperationPayload::from(operation)),
+            Some(why) => event.with_payload(NodeBackupPayload {
+                operation: Some(operation.id),
+                reason: Some(why.clone()),
+                ..NodeBackupPayload::from(&backup)
+            }),
+        };
         let detail = json!({ "backup": backup.id, "problem": problem });
         let audit = self
             .audit_system("node.backup-verified", &object, None, detail)
@@ -381,11 +396,21 @@ impl Control {
                 let about =
                     ObjectRef::new(ObjectKind::Operation, operation.id, operation.plan.label());
                 let kind = EventKind::OperationProgressed;
-                let event = self.event(kind, None, &about, actor, message);
+                let event = self
+                    .event(kind, None, &about, actor, message)
+                    .with_payload(OperationPayload::from(operation));
                 (event, self.audit_system(Stateless::NodeRestoreCheck, object, None, detail))
             }
             false => {
-                let event = self.event(EventKind::NodeRestored, None, object, actor, message);
+                let event = self
+                    .event(EventKind::NodeRestored, None, object, actor, message)
+                    .with_payload(NodeBackupPayload {
+                        operation: Some(operation.id),
+                        files: Some(outcome.files),
+                        bytes: Some(outcome.bytes),
+                        directory: Some(outcome.directory.clone()),
+                        ..NodeBackupPayload::from(backup)
+                    });
                 let after = json!({
                     "backup": backup.id,
                     "directory": outcome.directory,
@@ -409,7 +434,13 @@ impl Control {
     ) -> Ended {
         let actor = operation.created_by.clone();
         let message = format!("backup {}: {why}", backup.called());
-        let event = self.event(EventKind::NodeRestoreFailed, None, object, actor, message);
+        let event = self
+            .event(EventKind::NodeRestoreFailed, None, object, actor, message)
+            .with_payload(NodeBackupPayload {
+                operation: Some(operation.id),
+                reason: Some(why.clone()),
+                ..NodeBackupPayload::from(backup)
+            });
         let detail = json!({ "operation": operation.id, "backup": backup.id, "why": why });
         let audit = self.audit_system(Stateless::NodeRestoreFailed, object, None, detail);
         let result = outcome.and_then(|outcome| serde_json::to_value(outcome).ok());

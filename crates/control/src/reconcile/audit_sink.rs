@@ -11,7 +11,7 @@ use futures::future::join_all;
 use hostler_base::backoff::Backoff;
 use hostler_base::chain::chain;
 use hostler_base::reconcile::{Pass, Reconciler};
-use hostler_model::{AuditSinkState, Error, EventKind, ObjectKind, ObjectRef};
+use hostler_model::{AuditSinkPayload, AuditSinkState, Error, EventKind, ObjectKind, ObjectRef};
 use serde::Serialize;
 
 use crate::Control;
@@ -198,6 +198,7 @@ async fn advance(
         control.system_actor(),
         format!("delivered up to entry {sequence}"),
     );
+    let event = event.with_payload(AuditSinkPayload { sequence: Some(sequence), problem: None });
     let event = &event;
     let is_ours = control
         .store
@@ -234,6 +235,8 @@ async fn note_problem(control: &Control, sink: &AuditSink, problem: &str) -> Res
         control.system_actor(),
         problem,
     );
+    let event =
+        event.with_payload(AuditSinkPayload { sequence: None, problem: Some(problem.to_owned()) });
     let event = &event;
     let is_new = control
         .store

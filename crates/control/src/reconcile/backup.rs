@@ -11,7 +11,7 @@ use bytes::Bytes;
 use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_engine::backup_due;
 use hostler_model::backup::BackupAttempt;
-use hostler_model::{Error, EventKind, ObjectKind, ObjectRef};
+use hostler_model::{BackupPayload, Error, EventKind, ObjectKind, ObjectRef};
 use hostler_trust::LockKey;
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -149,19 +149,33 @@ impl Control {
                 });
                 let audit = self.audit_system(Stateless::BackupCreate, &object, None, detail);
                 let (size, digest) = (made.size, Some(made.summary.digest));
+                let payload = BackupPayload {
+                    server: Some(attempt.server_name.clone()),
+                    rows: Some(made.summary.rows),
+                    size: Some(size),
+                    digest,
+                    is_sealed: Some(made.head.lock.is_some()),
+                    ..BackupPayload::default()
+                };
                 let attempt = BackupAttempt { size, digest, time_ended: ended, ..attempt };
-                (attempt, Some((EventKind::BackupCreated, message)), Some(audit))
+                (attempt, Some((EventKind::BackupCreated, message, payload)), Some(audit))
             }
             Err(error) => {
                 let problem = hostler_base::chain(&error).to_string();
                 tracing::error!(problem, "a backup could not be made");
-                let event = was_well.then(|| (EventKind::BackupFailed, problem.clone()));
+                let payload = BackupPayload {
+                    server: Some(attempt.server_name.clone()),
+                    problem: Some(problem.clone()),
+                    ..BackupPayload::default()
+                };
+                let event = was_well.then(|| (EventKind::BackupFailed, problem.clone(), payload));
                 let problem = Some(problem);
                 (BackupAttempt { problem, time_ended: ended, ..attempt }, event, None)
             }
         };
-        let event = event
-            .map(|(kind, message)| self.event(kind, None, &object, self.system_actor(), message));
+        let event = event.map(|(kind, message, payload)| {
+            self.event(kind, None, &object, self.system_actor(), message).with_payload(payload)
+        });
         let (attempt, events, audits) = (&attempt, &Vec::from_iter(event), &Vec::from_iter(audit));
         self.store
             .tx("backup_end", |tx| {

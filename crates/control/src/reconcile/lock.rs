@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_engine::lock::{Freed, Going, Silent, Watch};
-use hostler_model::{Code, Error, EventKind, Limit, Lock, LockHold, LockSighting};
+use hostler_model::{Code, Error, EventKind, Limit, Lock, LockHold, LockPayload, LockSighting};
 use serde::Serialize;
 
 use super::pass;
@@ -105,7 +105,13 @@ impl Control {
         };
         let project = Some(lock.project_id);
         let kind = EventKind::LockExpired;
+        let next = freed.iter().flat_map(|freed| &freed.granted);
+        let payload = LockPayload {
+            next: Some(next.map(|hold| hold.by.clone()).collect()),
+            ..LockPayload::of(std::slice::from_ref(hold))
+        };
         self.event(kind, project, &lock_object(lock), self.system_actor(), words)
+            .with_payload(payload)
     }
 }
 

@@ -306,8 +306,10 @@ impl Control {
         news: Option<String>,
     ) -> Result<bool, Error> {
         let object = ObjectRef::new(ObjectKind::Operation, operation.id, operation.plan.label());
+        let payload = OperationPayload::from(&*operation);
         let event = news.map(|message| {
             self.event(EventKind::OperationProgressed, None, &object, self.system_actor(), message)
+                .with_payload(payload)
         });
         self.operation_write(operation, adoption, (event.as_slice(), &[])).await
     }

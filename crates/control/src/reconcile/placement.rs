@@ -18,7 +18,8 @@ use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_engine::place::{self, Decision, Preemption};
 use hostler_model::{
     Desired, Error, EventKind, Generation, Hindrance, NewEvent, NodeId, Placement as Record,
-    PlacementId, Run, RunId, RunState, TaskEvent, Timestamp, TraceContext, Workload, WorkloadId,
+    PlacementId, Run, RunId, RunPayload, RunState, TaskEvent, Timestamp, TraceContext, Workload,
+    WorkloadId,
 };
 use hostler_store::Tx;
 use serde::Serialize;
@@ -323,13 +324,18 @@ impl Control {
             time_ended: None,
         });
         let node = names.get(&decision.node_id).map(String::as_str).unwrap_or_default();
-        work.events.push(self.event(
+        let event = self.event(
             EventKind::TaskAssigned,
             Some(task.project_id),
             &service_object(task),
             self.system_actor(),
             format!("given to node {node}"),
-        ));
+        );
+        work.events.push(event.with_payload(RunPayload {
+            node: node.parse().ok(),
+            run: Some(run_id),
+            ..RunPayload::of(&task.spec)
+        }));
     }
 
     /// A task that is tried again somewhere else is stopped wherever it was before: should its node
@@ -380,13 +386,14 @@ impl Control {
                 continue;
             }
             nodes.extend(self.stop_placement(tx, placement).await?);
-            events.push(self.event(
+            let event = self.event(
                 EventKind::TaskKillRequested,
                 Some(task.project_id),
                 &service_object(&task),
                 self.system_actor(),
                 "gives way to a task of higher priority",
-            ));
+            );
+            events.push(event.with_payload(RunPayload::of(&task.spec)));
         }
         if !events.is_empty() {
             tx.journal_append(&events, &[]).await?;

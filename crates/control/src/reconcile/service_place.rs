@@ -12,13 +12,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use hostler_base::log::record_span;
 use hostler_base::reconcile::{Pass, Reconciler};
 use hostler_engine::observe;
 use hostler_engine::place::{NodeOffer, Shape};
 use hostler_engine::spread::{self, Host, Seat, Standing, Step, Wish};
 use hostler_model::{
     Desired, Error, EventKind, Generation, NewEvent, Node, NodeId, NodeState, Placement,
-    PlacementId, Reservation, Service, Timestamp, WorkloadId,
+    PlacementId, Reservation, RunPayload, Service, Timestamp, TraceContext, WorkloadId,
 };
 use hostler_store::{Conn, Tx};
 use serde::Serialize;
@@ -83,7 +84,11 @@ impl Reconciler for ServicePlace {
 struct Outcome {
     report: ServicePlaceReport,
     nodes: BTreeSet<NodeId>,
+    placed: Vec<Placed>,
 }
+
+/// A placement of what has a trace: the trace, since when it was to be placed, and what is told of it.
+type Placed = (TraceContext, Timestamp, Vec<(&'static str, String)>);
 
 impl Control {
     /// One pass over all services.
@@ -131,7 +136,7 @@ impl Control {
         id: WorkloadId,
         watching_since: Timestamp,
     ) -> Result<ServicePlaceReport, Error> {
-        let Outcome { report, nodes } = self
+        let Outcome { report, nodes, placed } = self
             .store
             .tx("service_place", |tx| {
                 Box::pin(async move {
@@ -151,6 +156,9 @@ impl Control {
                 })
             })
             .await?;
+        for (trace, from, attributes) in placed {
+            record_span(&trace, "placement", from, self.now(), attributes);
+        }
         for node in nodes {
             self.links.wake(node);
         }
@@ -225,6 +233,7 @@ struct Work<'a> {
     told: Vec<Placement>,
     released: Vec<Placement>,
     events: Vec<NewEvent>,
+    placed: Vec<Placed>,
     report: ServicePlaceReport,
 }
 
@@ -239,6 +248,7 @@ impl<'a> Work<'a> {
             told: Vec::new(),
             released: Vec::new(),
             events: Vec::new(),
+            placed: Vec::new(),
             report: ServicePlaceReport::default(),
         }
     }
@@ -246,7 +256,8 @@ impl<'a> Work<'a> {
     fn tell(&mut self, kind: EventKind, message: String) {
         let actor = self.control.system_actor();
         let project = Some(self.service.project_id);
-        self.events.push(self.control.event(kind, project, &object(self.service), actor, message));
+        let event = self.control.event(kind, project, &object(self.service), actor, message);
+        self.events.push(event.with_payload(RunPayload::of(&self.service.spec)));
     }
 
     fn node_name(&self, node: NodeId) -> String {
@@ -260,7 +271,14 @@ impl<'a> Work<'a> {
             match step {
                 Step::Add { node, reservation } => {
                     self.added.push(self.placement(*node, reservation));
-                    let message = format!("given to node {}", self.node_name(*node));
+                    let name = self.node_name(*node);
+                    let message = format!("given to node {name}");
+                    self.placed.extend(self.service.trace.map(|trace| {
+                        let workload = self.service.name.to_string();
+                        let attributes =
+                            vec![("hostler.workload", workload), ("hostler.node", name)];
+                        (trace, self.service.time_modified, attributes)
+                    }));
                     self.tell(EventKind::WorkloadPlaced, message);
                 }
                 Step::Tell { placement, desired, revision } => {
@@ -338,7 +356,7 @@ impl<'a> Work<'a> {
         if !self.events.is_empty() {
             tx.journal_append(&self.events, &[]).await?;
         }
-        Ok(Outcome { report: self.report, nodes })
+        Ok(Outcome { report: self.report, nodes, placed: self.placed })
     }
 
     /// Gives each change the next desired generation of its node.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hostler_engine::schedule::{Skip, Skipped, Start, Turn};
 use hostler_model::schedule::{Fire, FireCause, FireState, Schedule};
 use hostler_model::{
-    Action, Error, EventKind, NewEvent, ObjectRef, Overlap, ScheduleId, Timestamp,
+    Action, Error, EventKind, NewEvent, ObjectRef, Overlap, ScheduleId, SchedulePayload, Timestamp,
 };
 use hostler_store::ScheduleTurn;
 use serde::Serialize;
@@ -236,7 +236,10 @@ impl Control {
         let of = |skipped: &Skipped| {
             let (kind, object) = (EventKind::ScheduleMissed, schedule_object(schedule));
             let (project, actor) = (Some(schedule.project_id), self.system_actor());
+            let fire = self.fire_missed(schedule, skipped, now);
             self.event(kind, project, &object, actor, missed_words(skipped))
+                .with_payload(SchedulePayload::from(&fire))
+                .caused_by(fire.key())
         };
         let events = turn.missed.iter().map(of).collect();
         let turn = ScheduleTurn {

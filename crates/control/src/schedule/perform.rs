@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use hostler_model::schedule::{Fire, FireState, Schedule};
 use hostler_model::{
-    ActionOutcome, Error, EventKind, NewEvent, Project, ProjectId, ScheduleId, Timestamp,
+    ActionOutcome, Error, EventKind, NewEvent, Project, ProjectId, ScheduleId, SchedulePayload,
+    Timestamp,
 };
 use hostler_store::ScheduleMade;
 
@@ -134,7 +135,8 @@ impl Control {
             }
         };
         let (project, actor) = (Some(schedule.project_id), self.system_actor());
-        Some(self.event(kind, project, &schedule_object(schedule), actor, words))
+        let event = self.event(kind, project, &schedule_object(schedule), actor, words);
+        Some(event.with_payload(SchedulePayload::from(fire)).caused_by(fire.key()))
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hostler_model::{
     Approval, ApprovalDecision, ApprovalId, ApprovalRefusal, ApprovalState, Code, Digest, Error,
-    EventKind, Limit, Name, Need, NewEvent, Page, Permission, PrincipalKind, TaskEvent,
+    EventKind, Limit, Name, Need, NewEvent, Page, Permission, PrincipalKind, RunPayload, TaskEvent,
     TaskStateKind, Workload, approval_digest,
 };
 use hostler_store::{ApprovalFilter, Conn, Tx};
@@ -382,7 +382,8 @@ impl Control {
         let news = news(&next);
         let (object, project) = (approval_object(&next), next.project_id);
         let actor = cx.map_or_else(|| self.system_actor(), Cx::actor);
-        let mut events = vec![self.event(news.kind, project, &object, actor, news.message)];
+        let event = self.event(news.kind, project, &object, actor, news.message);
+        let mut events = vec![event.with_payload(next.payload())];
         let detail = decision_detail(&next);
         let audit = match cx {
             Some(cx) => self.audit(cx, news.action, &object, project, detail),
@@ -430,7 +431,8 @@ impl Control {
             let kind = EventKind::ApprovalApproved;
             let words = "approved; waits to be placed";
             let project = approval.project_id;
-            events.push(self.event(kind, project, &object(&next), cx.actor(), words));
+            let event = self.event(kind, project, &object(&next), cx.actor(), words);
+            events.push(event.with_payload(approval.payload()));
             after.follow.changed.push(next.id);
             saved.push(next);
         }
@@ -442,7 +444,8 @@ impl Control {
             tx.task_array_touch(id, now).await?;
             let array = array_object(&standing.array);
             let kind = EventKind::ApprovalApproved;
-            events.push(self.event(kind, approval.project_id, &array, cx.actor(), "approved"));
+            let event = self.event(kind, approval.project_id, &array, cx.actor(), "approved");
+            events.push(event.with_payload(approval.payload()));
             after.is_array = true;
         }
         Ok(events)
@@ -471,7 +474,8 @@ impl Control {
             };
             let (kind, why) = (EventKind::TaskRejected, approval.why.clone());
             let project = approval.project_id;
-            events.push(self.event(kind, project, &object(&next), actor.clone(), why));
+            let event = self.event(kind, project, &object(&next), actor.clone(), why);
+            events.push(event.with_payload(RunPayload::of(&next.spec)));
             moved.push(Moved { before, task: next.clone() });
             saved.push(next);
         }
@@ -483,7 +487,8 @@ impl Control {
             if tx.task_array_stop(id, unmade).await? {
                 let array = array_object(&standing.array);
                 let (kind, why) = (EventKind::TaskRejected, approval.why.clone());
-                events.push(self.event(kind, approval.project_id, &array, actor, why));
+                let event = self.event(kind, approval.project_id, &array, actor, why);
+                events.push(event.with_payload(RunPayload::of(&standing.array.spec)));
             }
         }
         Ok((moved, events))

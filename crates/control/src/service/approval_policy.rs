@@ -4,8 +4,8 @@
 //! so nobody loosens a rule to let a request of their own through: it has to be made anew.
 
 use hostler_model::{
-    ApprovalPolicy, ApprovalRule, Diagnostic, Error, EventKind, Generation, Limit, Name,
-    ObjectKind, ObjectRef, Page, Project, ProjectId, Reach, Scope,
+    ApprovalPolicy, ApprovalPolicyPayload, ApprovalRule, Diagnostic, Error, EventKind, Generation,
+    Limit, Name, ObjectKind, ObjectRef, Page, Project, ProjectId, Reach, Scope,
 };
 use serde_json::json;
 
@@ -127,7 +127,9 @@ impl Control {
                     };
                     let object = ObjectRef::new(ObjectKind::ApprovalPolicy, id, &fresh.name);
                     let message = format!("{words}: {}", fresh.rule.words());
-                    let event = self.event(kind, project_id, &object, cx.actor(), message);
+                    let event = self
+                        .event(kind, project_id, &object, cx.actor(), message)
+                        .with_payload(ApprovalPolicyPayload::from(&fresh.rule));
                     let detail = json!({ "rule": fresh.rule });
                     let was = before.map(|before| json!({ "rule": before.rule }));
                     let audit = self
@@ -153,7 +155,9 @@ impl Control {
         let project_id = project.map(|project| project.id);
         let object = ObjectRef::new(ObjectKind::ApprovalPolicy, policy.id, &policy.name);
         let kind = EventKind::ApprovalPolicyRemoved;
-        let event = self.event(kind, project_id, &object, cx.actor(), "removed");
+        let event = self
+            .event(kind, project_id, &object, cx.actor(), "removed")
+            .with_payload(ApprovalPolicyPayload::from(&policy.rule));
         let was = json!({ "rule": policy.rule });
         let audit = self
             .audit(cx, "approval-policy.remove", &object, project_id, was.clone())

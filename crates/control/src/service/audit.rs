@@ -1,8 +1,8 @@
 //! The audit record: searching it, following its chain, signing it, and who else is told.
 
 use hostler_model::{
-    Actor, AuditAnchor, AuditEntry, AuditVerdict, Error, EventKind, Limit, ObjectKind, ObjectRef,
-    Page, Timestamp,
+    Actor, AuditAnchor, AuditAnchorPayload, AuditEntry, AuditVerdict, Error, EventKind, Limit,
+    ObjectKind, ObjectRef, Page, Timestamp,
 };
 use hostler_store::{AuditFilter, Tx};
 use serde_json::json;
@@ -152,7 +152,10 @@ impl Control {
         }
         let object = ObjectRef::new(ObjectKind::AuditAnchor, sequence, sequence);
         let words = format!("entry {sequence} has the hash {}", hex(&anchor.hash));
-        let event = self.event(EventKind::AuditAnchored, None, &object, actor, words);
+        let hash = Some(hex(&anchor.hash));
+        let event = self
+            .event(EventKind::AuditAnchored, None, &object, actor, words)
+            .with_payload(AuditAnchorPayload { sequence: Some(sequence), hash });
         tx.journal_append(&[event], &[]).await?;
         Ok(Some(anchor))
     }

@@ -14,8 +14,8 @@
 use std::sync::Arc;
 
 use hostler_model::{
-    AuthorityPhase, Error, EventKind, Name, NodeCertificate, NodeId, ObjectKind, ObjectRef,
-    Timestamp,
+    AuthorityPayload, AuthorityPhase, Error, EventKind, Name, NodeCertificate, NodeId, ObjectKind,
+    ObjectRef, Timestamp,
 };
 use hostler_store::Tx;
 use hostler_trust::{Authority, AuthorityCertificate};
@@ -50,6 +50,7 @@ struct Turned {
     action: &'static str,
     message: String,
     detail: Value,
+    payload: AuthorityPayload,
 }
 
 impl Control {
@@ -103,7 +104,9 @@ impl Control {
                     let bytes = serde_json::to_vec(&stored).map_err(Error::internal)?;
                     tx.setting_replace(AUTHORITY, &bytes).await?;
                     let object = self::object(&stored)?;
-                    let event = self.event(turned.kind, None, &object, cx.actor(), turned.message);
+                    let event = self
+                        .event(turned.kind, None, &object, cx.actor(), turned.message)
+                        .with_payload(turned.payload);
                     let audit = self
                         .audit(cx, turned.action, &object, None, turned.detail)
                         .with_states(Some(&before), Some(&state(&stored)?));
@@ -141,6 +144,7 @@ impl Control {
                     action: "authority.rotate",
                     message: format!("{next} takes the place of {is}"),
                     detail: json!({ "present": next, "former": is }),
+                    payload: AuthorityPayload { present: Some(next), former: Some(is) },
                 })
             }
             Turn::Abort => {
@@ -154,6 +158,7 @@ impl Control {
                     action: "authority.abort",
                     message: format!("back to {back}; {is} goes"),
                     detail: json!({ "present": back, "former": is }),
+                    payload: AuthorityPayload { present: Some(back), former: Some(is) },
                 })
             }
             Turn::Finish { is_forced } => {
@@ -190,6 +195,7 @@ impl Control {
                     action: "authority.finish",
                     message: format!("{is} in the place of {gone}{cut}"),
                     detail: json!({ "present": is, "retired": gone, "cutOff": names }),
+                    payload: AuthorityPayload { present: Some(is), former: Some(gone) },
                 })
             }
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hostler_engine::backup_due;
 use hostler_model::backup::BackupAttempt;
-use hostler_model::{Code, Error, EventKind, ObjectKind, ObjectRef, Timestamp};
+use hostler_model::{BackupPayload, Code, Error, EventKind, ObjectKind, ObjectRef, Timestamp};
 use serde_json::json;
 
 use crate::backup::{BackupStream, Kept, NewBackup, Sealing, Shelf, stream};
@@ -51,8 +51,14 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::Backup, now, &name);
         let detail = json!({ "isSealed": sealing.is_some(), "hasContent": has_content });
         let audit = self.audit(cx, Stateless::BackupCreate, &object, None, detail);
-        let event =
-            self.event(EventKind::BackupCreated, None, &object, cx.actor(), "sent to who asked");
+        let event = self
+            .event(EventKind::BackupCreated, None, &object, cx.actor(), "sent to who asked")
+            .with_payload(BackupPayload {
+                server: Some(self.server_name.clone()),
+                is_sealed: Some(sealing.is_some()),
+                has_content: Some(has_content),
+                ..BackupPayload::default()
+            });
         let (event, audit) = (&event, &audit);
         self.store
             .tx("backup_create", |tx| {

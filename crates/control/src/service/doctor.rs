@@ -134,7 +134,7 @@ impl Control {
         (!is_there).then_some(shown)
     }
 
-    async fn disks(&self) -> Vec<doctor::Disk> {
+    pub(super) async fn disks(&self) -> Vec<doctor::Disk> {
         let database = self.store.file().and_then(Path::parent).map(Path::to_owned);
         let backups = self.config.backup.as_ref().map(|backup| backup.directory.clone());
         let places = [("database", database), ("backups", backups)];

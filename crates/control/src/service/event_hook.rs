@@ -10,8 +10,8 @@ use hostler_engine::hook::Tried;
 use hostler_lua::{Bundle, Given, define};
 use hostler_model::{
     DeliveryState, Diagnostic, Error, EventHook, EventHookSpec, EventKind, Generation, HookAction,
-    HookDelivery, Limit, LuaAction, Mandate, Name, Need, ObjectKind, ObjectRef, Page, Permission,
-    Project, ProjectId, Scope, WebhookAction, hook_correlation,
+    HookDelivery, HookSetPayload, Limit, LuaAction, Mandate, Name, Need, ObjectKind, ObjectRef,
+    Page, Permission, Project, ProjectId, Scope, WebhookAction, hook_correlation,
 };
 use hostler_store::{DeliveryCounts, DeliveryFilter};
 use serde_json::{Value as Json, json};
@@ -429,7 +429,9 @@ impl Control {
             _ if !hook.is_enabled => "disabled".to_owned(),
             _ => hook.spec.action.summary(),
         };
-        let event = self.event(kind, project, &object, cx.actor(), message);
+        let event = self
+            .event(kind, project, &object, cx.actor(), message)
+            .with_payload(HookSetPayload::from(hook));
         let detail = json!({ "on": hook.spec.on, "action": hook.spec.action.summary() });
         let (before, after) = (before.map(state), after.map(state));
         let audit = self

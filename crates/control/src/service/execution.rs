@@ -13,7 +13,7 @@ use hostler_store::ExecutionFilter;
 use serde_json::{Value as Json, json};
 
 use super::task::{Names, require_own};
-use crate::execution::execution_object;
+use crate::execution::{execution_object, execution_payload};
 use crate::{Control, Cx, audit_state};
 
 /// An execution with what belongs to it.
@@ -142,7 +142,9 @@ impl Control {
                     tx.execution_update(&known, expected).await?.required("execution", id)?;
                     let kind = EventKind::ExecutionCancelRequested;
                     let words = "asked to end";
-                    let event = self.event(kind, Some(project.id), object, cx.actor(), words);
+                    let event = self
+                        .event(kind, Some(project.id), object, cx.actor(), words)
+                        .with_payload(execution_payload(&known));
                     let audit = self
                         .audit(cx, "execution.cancel", object, Some(project.id), json!({}))
                         .with_states(Some(&was), Some(&audit_state::execution(&known)));
@@ -217,7 +219,9 @@ impl Control {
                     tx.execution_update(&known, expected).await?.required("execution", id)?;
                     let words = format!("{} steps are done again", reset.len());
                     let kind = EventKind::ExecutionRetried;
-                    let event = self.event(kind, Some(project.id), object, cx.actor(), words);
+                    let event = self
+                        .event(kind, Some(project.id), object, cx.actor(), words)
+                        .with_payload(execution_payload(&known));
                     let names: Vec<&str> = reset.iter().map(|step| step.name.as_str()).collect();
                     let detail = json!({ "steps": names });
                     let audit = self

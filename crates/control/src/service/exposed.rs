@@ -1,6 +1,6 @@
 //! Secrets that are none any more, because somebody sent them in the address of a request.
 
-use hostler_model::{Code, Credential, Error, EventKind, ObjectKind, ObjectRef};
+use hostler_model::{Code, Credential, Error, EventKind, ObjectKind, ObjectRef, TokenPayload};
 use hostler_trust::{SecretToken, TokenKind};
 use serde_json::json;
 
@@ -40,7 +40,17 @@ impl Control {
         let object = ObjectRef::new(object, id, &caller.name);
         let cx = Cx { caller, request: request.clone() };
         let words = format!("sent in the address of a request from {}", request.source);
-        let event = self.event(EventKind::TokenExposed, None, &object, cx.actor(), words);
+        let credential = match &cx.caller.credential {
+            Credential::Token { .. } => "token",
+            Credential::WebSession(_) => "web-session",
+            Credential::Workload(_) => "run",
+        };
+        let event = self
+            .event(EventKind::TokenExposed, None, &object, cx.actor(), words)
+            .with_payload(TokenPayload {
+                credential: Some(credential.to_owned()),
+                source: Some(request.source.clone()),
+            });
         let audit = self.audit(&cx, Stateless::TokenExposed, &object, None, json!({}));
         let (event, audit) = (&event, &audit);
         self.store

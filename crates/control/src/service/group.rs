@@ -4,8 +4,8 @@
 //! themselves.
 
 use hostler_model::{
-    Caller, Error, EventKind, Generation, Group, GroupId, Limit, Name, ObjectKind, ObjectRef, Page,
-    RoleName, Scope, Timestamp,
+    Caller, Error, EventKind, Generation, Group, GroupId, GroupPayload, Limit, Name, ObjectKind,
+    ObjectRef, Page, RoleName, Scope, Timestamp,
 };
 use hostler_store::{Conn, Tx};
 use serde_json::{Value, json};
@@ -86,8 +86,10 @@ impl Control {
             time_modified: now,
         };
         let object = object(&group);
-        let event = self.event(EventKind::GroupCreated, None, &object, cx.actor(), "made");
-        let names: Vec<_> = members.iter().map(|member| &member.name).collect();
+        let names: Vec<Name> = members.iter().map(|member| member.name.clone()).collect();
+        let event = self
+            .event(EventKind::GroupCreated, None, &object, cx.actor(), "made")
+            .with_payload(GroupPayload { members: Some(names.clone()), ..GroupPayload::default() });
         let audit = self.audit(cx, "group.create", &object, None, json!({ "members": names }));
         let (group_ref, object, event, audit) = (&group, &object, &event, &audit);
         let members = &members;
@@ -135,7 +137,11 @@ impl Control {
             Some(None) => "no role on the whole installation any more".to_owned(),
             Some(Some(role)) => format!("role {role} on the whole installation"),
         };
-        let event = self.event(EventKind::GroupChanged, None, &object, cx.actor(), words);
+        let role = change.role.as_ref();
+        let role = role.map(|role| role.as_ref().map(ToString::to_string).unwrap_or_default());
+        let event = self
+            .event(EventKind::GroupChanged, None, &object, cx.actor(), words)
+            .with_payload(GroupPayload { role, ..GroupPayload::default() });
         let told = json!({ "description": changed.description, "role": change.role });
         let audit = self.audit(cx, "group.update", &object, None, told);
         let (changed_ref, event, audit, role) = (&changed, &event, &audit, &change.role);
@@ -195,7 +201,14 @@ impl Control {
             true => ("group.add", format!("{} is in it", principal.name)),
             false => ("group.remove-member", format!("{} is not in it any more", principal.name)),
         };
-        let event = self.event(EventKind::GroupChanged, None, &object, cx.actor(), words);
+        let who = || vec![principal.name.clone()];
+        let event = self
+            .event(EventKind::GroupChanged, None, &object, cx.actor(), words)
+            .with_payload(GroupPayload {
+                joined: is_joining.then(who),
+                left: (!is_joining).then(who),
+                ..GroupPayload::default()
+            });
         let audit = self.audit(cx, action, &object, None, json!({ "user": principal.name }));
         let (group_ref, principal, event, audit) = (&group, &principal, &event, &audit);
         self.store
@@ -238,7 +251,9 @@ impl Control {
     ) -> Result<(), Error> {
         let group = find(&mut *self.store.read().await?, name_or_id).await?;
         let object = object(&group);
-        let event = self.event(EventKind::GroupRemoved, None, &object, cx.actor(), "removed");
+        let event = self
+            .event(EventKind::GroupRemoved, None, &object, cx.actor(), "removed")
+            .with_payload(GroupPayload::default());
         let audit = self.audit(cx, "group.remove", &object, None, json!({}));
         let (group, event, audit) = (&group, &event, &audit);
         self.store

@@ -6,8 +6,9 @@
 
 use hostler_model::{
     Actor, BlobKind, BlobScope, Bytes, ChunkRef, Digest, Error, EventKind, Generation, Image,
-    ImageId, ImagePick, ImageRef, ImageSource, Limit, Name, Node, NodeId, NodeState, ObjectKind,
-    ObjectRef, Operation, OperationPlan, OperationState, Page, Step, TakenImage,
+    ImageId, ImagePayload, ImagePick, ImageRef, ImageSource, Limit, Name, Node, NodeId, NodeState,
+    ObjectKind, ObjectRef, Operation, OperationPayload, OperationPlan, OperationState, Page, Step,
+    TakenImage,
 };
 use hostler_store::{Committed, Tx};
 use serde_json::json;
@@ -154,6 +155,7 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::Image, image.id, &image.name);
         let message = format!("version {} is kept: {}", image.version, image.size);
         self.event(EventKind::ImageAdded, None, &object, actor, message)
+            .with_payload(ImagePayload::from(image))
     }
 
     /// Removes one version, or every version where none is named. Nodes are told, and let go of what nothing
@@ -190,7 +192,9 @@ impl Control {
         }
         let object = ObjectRef::new(ObjectKind::Image, image.id, &image.name);
         let message = format!("version {} is not kept any more", image.version);
-        let event = self.event(EventKind::ImageRemoved, None, &object, cx.actor(), message);
+        let event = self
+            .event(EventKind::ImageRemoved, None, &object, cx.actor(), message)
+            .with_payload(ImagePayload::from(image));
         let audit = self
             .audit(cx, "image.remove", &object, None, about(image))
             .with_states(Some(&audit_state::image(image)), None);
@@ -288,7 +292,9 @@ impl Control {
         };
         let object = ObjectRef::new(ObjectKind::Operation, operation.id, operation.plan.label());
         let message = format!("{} of {}", operation.plan.label(), about.name);
-        let event = self.event(EventKind::OperationCreated, None, &object, cx.actor(), message);
+        let event = self
+            .event(EventKind::OperationCreated, None, &object, cx.actor(), message)
+            .with_payload(OperationPayload::from(&operation));
         let mut detail = detail;
         detail["operation"] = json!(operation.id);
         let audit = self

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use hostler_model::{
     Caller, Code, Credential, Diagnostic, Error, EventKind, Generation, Invitation, InvitationId,
-    InvitationState, Limit, Name, Need, NewEvent, ObjectKind, ObjectRef, Page, Permission,
-    Principal, PrincipalId, PrincipalKind, Project, ProjectId, Role, Scope, Span, WebSessionId,
+    InvitationPayload, InvitationState, Limit, Name, Need, NewEvent, ObjectKind, ObjectRef, Page,
+    Permission, Principal, PrincipalId, PrincipalKind, Project, ProjectId, Role, Scope, Span,
+    WebSessionId,
 };
 use hostler_store::Conn;
 use hostler_trust::{SecretString, SecretToken, TokenKind};
@@ -106,6 +107,7 @@ impl Control {
             cx.actor(),
             message,
         );
+        let event = event.with_payload(InvitationPayload::from(&invitation));
         let told = json!({ "role": invitation.role, "name": invitation.user_name, "email": invitation.email, "expires": invitation.time_expires });
         let audit = self
             .audit(cx, "invitation.create", &object, project_of(scope), told)
@@ -154,7 +156,9 @@ impl Control {
                     if tx.invitation_revoke(id, self.now()).await? {
                         let (object, of) = (object(&invitation), project_of(invitation.scope));
                         let kind = EventKind::InvitationRevoked;
-                        let event = self.event(kind, of, &object, cx.actor(), "revoked");
+                        let event = self
+                            .event(kind, of, &object, cx.actor(), "revoked")
+                            .with_payload(InvitationPayload::from(&invitation));
                         let [before, after] = [false, true]
                             .map(|is_revoked| audit_state::invitation(&invitation, is_revoked));
                         let audit = self
@@ -203,7 +207,12 @@ impl Control {
         let (object, of) = (object(&invitation), project_of(invitation.scope));
         let actor = user_actor(&principal.name);
         let message = format!("by {}, who is {} now", principal.name, invitation.role);
-        let event = self.event(EventKind::InvitationAccepted, of, &object, actor.clone(), message);
+        let event = self
+            .event(EventKind::InvitationAccepted, of, &object, actor.clone(), message)
+            .with_payload(InvitationPayload {
+                user: Some(principal.name.clone()),
+                ..InvitationPayload::from(&invitation)
+            });
         let user = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
         let told = json!({ "invitation": invitation.id, "role": invitation.role });
         let role = invitation.role.into();
@@ -257,7 +266,10 @@ impl Control {
         drop(read);
         let (object, of) = (object(&invitation), project_of(invitation.scope));
         let kind = EventKind::InvitationRefused;
-        self.note(self.event(kind, of, &object, self.system_actor(), why)).await?;
+        let event = self.event(kind, of, &object, self.system_actor(), why);
+        let reason = Some(why.to_owned());
+        let payload = InvitationPayload { reason, ..InvitationPayload::from(&invitation) };
+        self.note(event.with_payload(payload)).await?;
         Err(refused(why))
     }
 

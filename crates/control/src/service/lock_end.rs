@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use hostler_engine::lock::{self as engine, Freed, Going};
 use hostler_model::{
-    Code, Error, EventKind, Lock, LockEnd, LockForced, LockHold, LockHoldId, LockName, PastHold,
-    Permission, Project, Span,
+    Code, Error, EventKind, Lock, LockEnd, LockForced, LockHold, LockHoldId, LockName, LockPayload,
+    PastHold, Permission, Project, Span,
 };
 use hostler_store::Tx;
 use serde_json::json;
@@ -142,6 +142,12 @@ impl Control {
                         cx.actor(),
                         words,
                     );
+                    let next = freed.iter().flat_map(|freed| &freed.granted);
+                    let event = event.with_payload(LockPayload {
+                        next: Some(next.map(|hold| hold.by.clone()).collect()),
+                        reason: Some(reason.to_owned()),
+                        ..LockPayload::of(&gone)
+                    });
                     let ids: Vec<_> = gone.iter().map(|hold| hold.id).collect();
                     let detail = json!({ "holds": ids, "from": names, "reason": reason });
                     let audit = self

@@ -14,8 +14,8 @@ use std::time::Duration;
 use hostler_base::chain;
 use hostler_engine::throttle::network;
 use hostler_model::{
-    Code, Error, EventKind, LoginOutcome, LoginTally, Name, ObjectKind, ObjectRef, TallyKind,
-    Timestamp,
+    Code, Error, EventKind, LoginOutcome, LoginPayload, LoginTally, Name, ObjectKind, ObjectRef,
+    TallyKind, Timestamp,
 };
 use hostler_store::{Conn, Tx};
 use serde_json::json;
@@ -252,8 +252,14 @@ impl Control {
             if request.source.is_empty() { "an unknown address" } else { &request.source },
             seconds(wait)
         );
-        let event =
-            self.event(EventKind::LoginThrottled, None, &object, self.system_actor(), message);
+        let event = self
+            .event(EventKind::LoginThrottled, None, &object, self.system_actor(), message)
+            .with_payload(LoginPayload {
+                counted: Some(tally.kind.label().to_owned()),
+                failures: Some(tally.failures),
+                source: (!request.source.is_empty()).then(|| request.source.clone()),
+                wait_seconds: Some(seconds(wait)),
+            });
         let detail = json!({ "counted": tally.kind, "failures": tally.failures });
         let (actor, action) = (self.system_actor(), Stateless::LoginThrottle);
         let audit = self.audit_by(actor, request, action, &object, None, detail);

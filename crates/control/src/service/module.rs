@@ -11,7 +11,7 @@ use hostler_model::suggest::nearest;
 use hostler_model::workflow::{ModuleAsk, ModuleVersion, is_module_name};
 use hostler_model::{
     BlobKind, BlobScope, Code, Diagnostic, Digest, Error, EventKind, Limit, ObjectKind, ObjectRef,
-    Page, Project,
+    Page, Project, VersionPayload,
 };
 use serde_json::json;
 
@@ -97,7 +97,12 @@ impl Control {
                         let object = module_object(&version);
                         let words = format!("version {}", version.version);
                         let kind = EventKind::ModulePushed;
-                        let event = self.event(kind, Some(project.id), &object, cx.actor(), words);
+                        let event = self
+                            .event(kind, Some(project.id), &object, cx.actor(), words)
+                            .with_payload(VersionPayload {
+                                version: Some(version.version),
+                                bundle: Some(digest),
+                            });
                         let detail = json!({ "version": version.version, "bundle": digest });
                         let was = was.as_ref().map(audit_state::module);
                         let audit = self
@@ -199,7 +204,9 @@ impl Control {
         let object = module_object(&found);
         let words = "removed with all its versions";
         let kind = EventKind::ModuleRemoved;
-        let event = &[self.event(kind, Some(project.id), &object, cx.actor(), words)];
+        let event = &[self
+            .event(kind, Some(project.id), &object, cx.actor(), words)
+            .with_payload(VersionPayload { version: Some(found.version), bundle: None })];
         let audit = &[self
             .audit(cx, "module.remove", &object, Some(project.id), json!({}))
             .with_states(Some(&audit_state::module(&found)), None)];

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hostler_model::{
     Cordon, Diagnostic, Error, EventKind, Generation, Labels, Limit, Name, Node, NodeBackup,
-    NodeId, NodeState, ObjectKind, ObjectRef, Operation, OperationPlan, OperationState, Page,
-    Permission, Span, Step, label_problem,
+    NodeId, NodePayload, NodeState, ObjectKind, ObjectRef, Operation, OperationPayload,
+    OperationPlan, OperationState, Page, Permission, Span, Step, label_problem,
 };
 use serde_json::json;
 
@@ -145,7 +145,8 @@ impl Control {
                     settled(update, "node", &node.name)?;
                     let (old, new) = (audit_state::node(&before), audit_state::node(&node));
                     let audit = audit.clone().with_states(Some(&old), Some(&new));
-                    tx.journal_append(std::slice::from_ref(event), &[audit]).await?;
+                    let event = event.clone().with_payload(NodePayload::from(&node));
+                    tx.journal_append(&[event], &[audit]).await?;
                     Ok::<_, Error>(node)
                 })
             })
@@ -242,7 +243,9 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::Operation, operation.id, operation.plan.label());
         let node_object = ObjectRef::new(ObjectKind::Node, node.id, &node.name);
         let message = format!("{} of {}", operation.plan.label(), node.name);
-        let event = self.event(EventKind::OperationCreated, None, &object, cx.actor(), message);
+        let event = self
+            .event(EventKind::OperationCreated, None, &object, cx.actor(), message)
+            .with_payload(OperationPayload::from(&operation));
         let audit = self
             .audit(cx, action, &node_object, None, json!({ "operation": operation.id }))
             .with_states(None, Some(&audit_state::operation(&operation, false)));

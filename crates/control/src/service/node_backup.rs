@@ -9,8 +9,9 @@ use hostler_model::Need;
 use hostler_model::node_backup::{BackupEntry, EntryList, LINE_MAX, backup_label_problem};
 use hostler_model::{
     Actor, BackupStore, BlobScope, Code, Diagnostic, Error, EventKind, Generation, Limit, Name,
-    NodeBackup, NodeBackupAction, NodeBackupId, NodeBackupSpec, NodeBackupState, NodeId,
-    ObjectKind, ObjectRef, Operation, OperationPlan, Page, Permission, RestoreSpec, RestoreTo,
+    NodeBackup, NodeBackupAction, NodeBackupId, NodeBackupPayload, NodeBackupSpec, NodeBackupState,
+    NodeId, ObjectKind, ObjectRef, Operation, OperationPlan, Page, Permission, RestoreSpec,
+    RestoreTo,
 };
 use hostler_store::{NodeBackupCount, NodeBackupFilter};
 use serde_json::json;
@@ -351,7 +352,9 @@ impl Control {
     ) -> Result<(), Error> {
         let message = format!("the backup {} is not kept any more", backup.called());
         let object = backup_object(backup);
-        let event = &self.event(EventKind::NodeBackupRemoved, None, &object, actor, message);
+        let event = &self
+            .event(EventKind::NodeBackupRemoved, None, &object, actor, message)
+            .with_payload(NodeBackupPayload::from(backup));
         let audit = &audit;
         self.store
             .tx("node_backup_remove", |tx| {

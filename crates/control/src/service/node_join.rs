@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use hostler_model::{
-    Actor, ActorKind, Code, Diagnostic, Error, EventKind, Generation, JoinToken, JoinTokenId,
-    Limit, Name, Node, NodeCertificate, NodeId, NodeState, ObjectKind, ObjectRef, Page, Span,
-    label_problem,
+    Actor, ActorKind, Code, Diagnostic, Error, EventKind, Generation, JoinPayload, JoinToken,
+    JoinTokenId, Labels, Limit, Name, Node, NodeCertificate, NodeId, NodePayload, NodeState,
+    ObjectKind, ObjectRef, Page, Span, label_problem,
 };
 use hostler_trust::{JoinTicket, SecretString, SecretToken, TokenKind, secret};
 use serde_json::json;
@@ -178,6 +178,8 @@ impl Control {
             actor.clone(),
             format!("from {}", request.source),
         );
+        let event =
+            event.with_payload(NodePayload { state: NodeState::Joined, labels: Labels::default() });
         let (hash, object, actor, event, certificate) =
             (&hash, &object, &actor, &event, &certificate);
         self.store
@@ -240,7 +242,9 @@ impl Control {
     async fn join_refused(&self, name: &Name, why: &str) {
         let object = ObjectRef::new(ObjectKind::JoinToken, "", name);
         let actor = Actor { kind: ActorKind::Node, name: name.to_string() };
-        let event = self.event(EventKind::JoinRefused, None, &object, actor, why);
+        let event = self
+            .event(EventKind::JoinRefused, None, &object, actor, why)
+            .with_payload(JoinPayload { node: Some(name.clone()), reason: Some(why.to_owned()) });
         let event = &event;
         let written = self
             .store

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use hostler_model::{Code, Error, EventKind, Facts, Node, ObjectKind, ObjectRef};
+use hostler_model::{Code, Error, EventKind, Facts, Node, NodePayload, ObjectKind, ObjectRef};
 use serde_json::json;
 
 use super::project::settled;
@@ -63,6 +63,7 @@ impl Control {
                         cx.actor(),
                         words(&facts_changed),
                     );
+                    let event = event.with_payload(NodePayload::from(&node));
                     let audit = self.audit(cx, "node.reload", object, None, detail).with_states(
                         Some(&audit_state::node(&before)),
                         Some(&audit_state::node(&node)),

@@ -10,8 +10,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hostler_model::{
-    Code, Error, EventKind, Generation, Name, ObjectKind, ObjectRef, Principal, PrincipalId,
-    PrincipalKind, Scope, UserIdentity,
+    Code, Error, EventKind, Generation, GroupPayload, Name, ObjectKind, ObjectRef, Principal,
+    PrincipalId, PrincipalKind, Scope, UserIdentity, UserPayload,
 };
 use hostler_store::{Claim, Tx};
 use hostler_trust::jwt;
@@ -292,7 +292,13 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::User, fresh.id, &fresh.name);
         let actor = user_actor(&fresh.name);
         let words = format!("made for {} of {}", person.subject, config.issuer);
-        let event = self.event(EventKind::UserLinked, None, &object, actor.clone(), words);
+        let event = self
+            .event(EventKind::UserLinked, None, &object, actor.clone(), words)
+            .with_payload(UserPayload {
+                issuer: Some(config.issuer.clone()),
+                subject: Some(person.subject.clone()),
+                ..UserPayload::default()
+            });
         let detail = json!({
             "issuer": config.issuer, "subject": person.subject, "role": config.role,
         });
@@ -354,7 +360,13 @@ impl Control {
         let object = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
         let words =
             format!("groups as the provider says: {} joined, {} left", joined.len(), left.len());
-        let event = self.event(EventKind::GroupChanged, None, &object, actor, words);
+        let event = self.event(EventKind::GroupChanged, None, &object, actor, words).with_payload(
+            GroupPayload {
+                joined_groups: Some(joined.into_iter().cloned().collect()),
+                left_groups: Some(left.into_iter().cloned().collect()),
+                ..GroupPayload::default()
+            },
+        );
         Ok(tx.journal_append(&[event], &audit).await?)
     }
 
@@ -466,7 +478,12 @@ impl Control {
     ) -> Result<(), Error> {
         let object = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
         let words = format!("{} of {}", identity.subject, identity.issuer);
-        let event = self.event(kind, None, &object, cx.actor(), words);
+        let event = self.event(kind, None, &object, cx.actor(), words).with_payload(UserPayload {
+            by: Some(cx.caller.name.clone()),
+            issuer: Some(identity.issuer.clone()),
+            subject: Some(identity.subject.clone()),
+            ..UserPayload::default()
+        });
         let action = if kind == EventKind::UserLinked { "user.link" } else { "user.unlink" };
         let detail = json!({ "issuer": identity.issuer, "subject": identity.subject });
         let state = Some(audit_state::user_identity(identity));

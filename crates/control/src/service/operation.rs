@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use hostler_model::{
-    Error, EventKind, Limit, ObjectKind, ObjectRef, Operation, OperationId, OperationState, Page,
+    Error, EventKind, Limit, ObjectKind, ObjectRef, Operation, OperationId, OperationPayload,
+    OperationState, Page,
 };
 use hostler_store::OperationFilter;
 use serde_json::json;
@@ -68,8 +69,9 @@ impl Control {
             ));
         }
         let object = ObjectRef::new(ObjectKind::Operation, id, operation.plan.label());
-        let event =
-            self.event(EventKind::OperationProgressed, None, &object, cx.actor(), "asked to stop");
+        let event = self
+            .event(EventKind::OperationProgressed, None, &object, cx.actor(), "asked to stop")
+            .with_payload(OperationPayload::from(&operation));
         let audit = self.audit(cx, "operation.cancel", &object, None, json!({})).with_states(
             Some(&audit_state::operation(&operation, operation.is_cancel_requested)),
             Some(&audit_state::operation(&operation, true)),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hostler_model::{
     Code, Diagnostic, Error, EventKind, Name, ObjectKind, ObjectRef, PasswordReset, PrincipalKind,
-    Span,
+    Span, UserPayload,
 };
 use hostler_trust::{SecretString, SecretToken, TokenKind};
 use serde_json::json;
@@ -51,7 +51,13 @@ impl Control {
         };
         let object = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
         let message = format!("by {}", cx.caller.name);
-        let event = self.event(EventKind::UserResetIssued, None, &object, cx.actor(), message);
+        let event = self
+            .event(EventKind::UserResetIssued, None, &object, cx.actor(), message)
+            .with_payload(UserPayload {
+                by: Some(cx.caller.name.clone()),
+                time_expires: Some(reset.time_expires),
+                ..UserPayload::default()
+            });
         let detail = json!({ "expires": reset.time_expires });
         let audit = self
             .audit(cx, "password-reset.issue", &object, None, detail)
@@ -111,7 +117,12 @@ impl Control {
                     let ended = end_sessions(tx, changed.id, None, now).await?;
                     self.login_tally_clear(tx, &changed.name).await?;
                     let kind = EventKind::UserResetUsed;
-                    let event = self.event(kind, None, object, actor.clone(), "a new password");
+                    let event = self
+                        .event(kind, None, object, actor.clone(), "a new password")
+                        .with_payload(UserPayload {
+                            sessions_ended: Some(ended.browsers + ended.command_lines),
+                            ..UserPayload::default()
+                        });
                     let detail = json!({ "sessionsEnded": ended.browsers + ended.command_lines });
                     let action = "password-reset.use";
                     let after = audit_state::user_now(tx, &changed).await?;

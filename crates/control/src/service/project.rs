@@ -2,7 +2,7 @@
 
 use hostler_model::{
     Code, Diagnostic, Error, EventKind, Generation, Limit, Name, Need, ObjectKind, ObjectRef, Page,
-    Permission, Project, Quota,
+    Permission, Project, ProjectPayload, Quota,
 };
 use hostler_store::Update;
 use serde_json::json;
@@ -41,8 +41,9 @@ impl Control {
             time_modified: now,
         };
         let object = ObjectRef::new(ObjectKind::Project, project.id, &project.name);
-        let event =
-            self.event(EventKind::ProjectCreated, Some(project.id), &object, cx.actor(), "created");
+        let event = self
+            .event(EventKind::ProjectCreated, Some(project.id), &object, cx.actor(), "created")
+            .with_payload(ProjectPayload::from(&project));
         let audit = self
             .audit(cx, "project.create", &object, Some(project.id), json!({}))
             .with_states(None, Some(&audit_state::project(&project)));
@@ -94,8 +95,9 @@ impl Control {
         changed.generation = expected.next();
         changed.time_modified = self.now();
         let object = ObjectRef::new(ObjectKind::Project, project.id, &project.name);
-        let event =
-            self.event(EventKind::ProjectChanged, Some(project.id), &object, cx.actor(), words);
+        let event = self
+            .event(EventKind::ProjectChanged, Some(project.id), &object, cx.actor(), words)
+            .with_payload(ProjectPayload::from(&changed));
         let audit = self.audit(
             cx,
             "project.update",
@@ -142,8 +144,9 @@ impl Control {
             ));
         }
         let object = ObjectRef::new(ObjectKind::Project, project.id, &project.name);
-        let event =
-            self.event(EventKind::ProjectRemoved, Some(project.id), &object, cx.actor(), "removed");
+        let event = self
+            .event(EventKind::ProjectRemoved, Some(project.id), &object, cx.actor(), "removed")
+            .with_payload(ProjectPayload::from(project));
         let audit = self
             .audit(cx, "project.remove", &object, Some(project.id), json!({}))
             .with_states(Some(&audit_state::project(project)), None);

@@ -9,6 +9,8 @@
 use hostler_model::{BlobScope, Bytes, Code, Error, Project, Quota};
 use hostler_store::Tx;
 
+use super::stack_refusal::StackRefusal;
+
 /// Read in the transaction: it may have changed since the request came in.
 async fn quota(tx: &mut Tx<'_>, project: hostler_model::ProjectId) -> Result<Quota, Error> {
     Ok(tx.project_get(project).await?.map(|project| project.quota).unwrap_or_default())
@@ -41,10 +43,16 @@ pub(super) async fn room_for_secret(tx: &mut Tx<'_>, project: &Project) -> Resul
 }
 
 /// Whether one more stack may be made.
-pub(super) async fn room_for_stack(tx: &mut Tx<'_>, project: &Project) -> Result<(), Error> {
+pub(super) async fn room_for_stack(tx: &mut Tx<'_>, project: &Project) -> Result<(), StackRefusal> {
     let Some(limit) = quota(tx, project.id).await?.stacks else { return Ok(()) };
     let has = tx.stack_count_in(project.id).await?;
-    if has < limit { Ok(()) } else { Err(exceeded("stacks", limit, has)) }
+    if has < limit {
+        return Ok(());
+    }
+    let text = format!(
+        "You have reached the maximum stacks per tenant, {limit}. Please delete some stacks."
+    );
+    Err(StackRefusal::limit(&text, exceeded("stacks", limit, has)))
 }
 
 /// Whether the blobs are within the quota together with the one of this size that was entered just now.

@@ -7,12 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use hostler_model::{Error, EventKind, KeyId, ObjectKind, ObjectRef, SecretId};
+use hostler_model::{Error, EventKind, KeyId, ObjectKind, ObjectRef, SecretId, SecretPayload};
 use hostler_store::{Tx, WrappedKey};
 use hostler_trust::MasterKey;
 use serde_json::json;
 
 use super::second_factor::belongs_to;
+use super::stack_plan::plan_place;
 use crate::authorities::StoredAuthority;
 use crate::bootstrap::{AUTHORITY, SEAL_CHECK};
 use crate::identity::{IDENTITY_KEYS, StoredKeys};
@@ -49,12 +50,15 @@ impl Control {
             count += self.keys_rewrap(cx, &keys).await?;
         }
         count += self.stack_keys_rewrap(cx).await?;
+        count += self.stack_plans_reseal(cx).await?;
+        count += self.software_config_keys_rewrap(cx).await?;
+        count += self.software_deployment_keys_rewrap(cx).await?;
         let (resealed, unopened) = self.second_factors_reseal(cx).await?;
         count += resealed;
         let key_id = self.keyring.present_id();
         let mut left = self.store.read().await?.secret_keys().await?;
         left.retain(|(id, _)| *id != key_id);
-        let stacks = self.store.read().await?.stack_keys().await?;
+        let stacks = self.keys_of_stacks().await?;
         let unopened =
             unopened.into_iter().chain(stacks.into_iter().filter(|(id, _)| *id != key_id));
         for (id, count) in unopened {
@@ -118,6 +122,38 @@ impl Control {
                                 Ok(None) => {}
                                 Err(error) => {
                                     tracing::warn!(stack = %key.id, %error, "key of a stack cannot be opened");
+                                }
+                            }
+                        }
+                        self.rewrap_journal(tx, cx, done).await?;
+                        Ok::<_, Error>(done)
+                    })
+                })
+                .await?;
+        }
+    }
+
+    /// What is sealed of plans that can still be carried out.
+    async fn stack_plans_reseal(&self, cx: &Cx) -> Result<u64, Error> {
+        let (mut count, mut after) = (0, None);
+        loop {
+            let plans = self.store.read().await?.stack_plan_open_list(after, BATCH).await?;
+            let Some(last) = plans.last() else { return Ok(count) };
+            after = Some(last.id);
+            let plans = &plans;
+            count += self
+                .store
+                .tx("stack_plan_reseal", |tx| {
+                    Box::pin(async move {
+                        let mut done = 0;
+                        for plan in plans {
+                            match self.keyring.reseal(&plan.sealed, &plan_place(plan.id)) {
+                                Ok(Some(fresh)) => {
+                                    done += u64::from(tx.stack_plan_reseal(plan, &fresh).await?);
+                                }
+                                Ok(None) => {}
+                                Err(error) => {
+                                    tracing::warn!(plan = %plan.id, %error, "a plan of a stack cannot be opened");
                                 }
                             }
                         }
@@ -228,14 +264,34 @@ impl Control {
         })
     }
 
-    async fn rewrap_journal(&self, tx: &mut Tx<'_>, cx: &Cx, count: u64) -> Result<(), Error> {
+    /// Under which master keys there are keys of stacks, and of configurations beside them.
+    async fn keys_of_stacks(&self) -> Result<Vec<(KeyId, u64)>, Error> {
+        let mut read = self.store.read().await?;
+        let mut all = read.stack_keys().await?;
+        all.extend(read.software_config_keys().await?);
+        all.extend(read.software_deployment_keys().await?);
+        Ok(all)
+    }
+
+    pub(super) async fn rewrap_journal(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx,
+        count: u64,
+    ) -> Result<(), Error> {
         if count == 0 {
             return Ok(());
         }
         let key = self.keyring.present_id();
         let object = ObjectRef::new(ObjectKind::Server, self.server_id, &self.server_name);
         let message = format!("{count} sealed with the master key {key}");
-        let event = self.event(EventKind::SecretRewrapped, None, &object, cx.actor(), message);
+        let event = self
+            .event(EventKind::SecretRewrapped, None, &object, cx.actor(), message)
+            .with_payload(SecretPayload {
+                count: Some(count),
+                key: Some(key.to_string()),
+                ..SecretPayload::default()
+            });
         let detail = json!({ "count": count, "key": key.to_string() });
         let audit = self.audit(cx, Stateless::SecretRewrap, &object, None, detail);
         Ok(tx.journal_append(&[event], &[audit]).await?)

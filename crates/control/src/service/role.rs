@@ -6,7 +6,7 @@
 
 use hostler_model::{
     CustomRole, Diagnostic, Error, EventKind, Generation, Limit, Name, ObjectKind, ObjectRef, Page,
-    PermissionSet, Role, RoleName, Scope, Subject,
+    PermissionSet, Role, RoleName, RolePayload, Scope, Subject,
 };
 use serde_json::json;
 
@@ -119,7 +119,9 @@ impl Control {
         };
         let object = ObjectRef::new(ObjectKind::Role, role.id, &role.name);
         let words = format!("made; allows {}", permissions.words());
-        let event = self.event(EventKind::RoleCreated, None, &object, cx.actor(), words);
+        let event = self
+            .event(EventKind::RoleCreated, None, &object, cx.actor(), words)
+            .with_payload(RolePayload { permissions: Some(permissions), ..RolePayload::default() });
         let detail = json!({ "permissions": permissions });
         let audit = self
             .audit(cx, "role.create", &object, None, detail)
@@ -179,7 +181,13 @@ impl Control {
         changed.time_modified = self.now();
         let object = ObjectRef::new(ObjectKind::Role, changed.id, &changed.name);
         let words = change_words(added, gone);
-        let event = self.event(EventKind::RoleChanged, None, &object, cx.actor(), words);
+        let event = self
+            .event(EventKind::RoleChanged, None, &object, cx.actor(), words)
+            .with_payload(RolePayload {
+                permissions: Some(permissions),
+                added: Some(added),
+                removed: Some(gone),
+            });
         let detail = json!({
             "description": changed.description,
             "permissions": permissions,
@@ -218,7 +226,10 @@ impl Control {
     ) -> Result<(), Error> {
         let role = self.role_custom(name).await?;
         let object = ObjectRef::new(ObjectKind::Role, role.id, &role.name);
-        let event = self.event(EventKind::RoleRemoved, None, &object, cx.actor(), "removed");
+        let event =
+            self.event(EventKind::RoleRemoved, None, &object, cx.actor(), "removed").with_payload(
+                RolePayload { permissions: Some(role.permissions), ..RolePayload::default() },
+            );
         let audit = self
             .audit(cx, "role.remove", &object, None, json!({}))
             .with_states(Some(&audit_state::role(&role)), None);

@@ -8,7 +8,7 @@ use hostler_model::schedule::{Pause, Schedule, ScheduleSpec};
 use hostler_model::suggest::nearest;
 use hostler_model::{
     Code, Diagnostic, Error, EventKind, Generation, Limit, Mandate, Name, Permission, Project,
-    ScheduleId,
+    ScheduleId, SchedulePayload,
 };
 use hostler_store::{Conn, Tx};
 use serde_json::json;
@@ -148,7 +148,9 @@ impl Control {
                     let object = schedule_object(&before);
                     let (kind, of) = (EventKind::ScheduleRemoved, Some(project.id));
                     let words = "removed; what it made goes on";
-                    let event = self.event(kind, of, &object, cx.actor(), words);
+                    let event = self
+                        .event(kind, of, &object, cx.actor(), words)
+                        .with_payload(SchedulePayload::from(&before));
                     let audit = self
                         .audit(cx, "schedule.remove", &object, of, json!({}))
                         .with_states(Some(&audit_state::schedule(&before)), None);
@@ -260,7 +262,9 @@ impl Control {
         tx.schedule_insert(fresh).await.map_err(|e| taken(e, "schedule", &fresh.name))?;
         let words = format!("{}: {}", fresh.spec.timing(), fresh.spec.target.summary());
         let (kind, of) = (EventKind::ScheduleCreated, Some(project.id));
-        let event = self.event(kind, of, &object, cx.actor(), words);
+        let event = self
+            .event(kind, of, &object, cx.actor(), words)
+            .with_payload(SchedulePayload::from(fresh));
         let detail = json!({ "when": fresh.spec.timing(), "target": fresh.spec.target.kind() });
         let audit = self
             .audit(cx, "schedule.apply", &object, of, detail)
@@ -318,7 +322,9 @@ impl Control {
         settled(update, "schedule", &before.name)?;
         after.generation = before.generation.next();
         let (object, of) = (schedule_object(before), Some(before.project_id));
-        let event = self.event(news.kind, of, &object, cx.actor(), news.words.clone());
+        let event = self
+            .event(news.kind, of, &object, cx.actor(), news.words.clone())
+            .with_payload(SchedulePayload::from(&after));
         let detail = json!({ "when": after.spec.timing(), "target": after.spec.target.kind() });
         let audit = self.audit(cx, news.action, &object, of, detail).with_states(
             Some(&audit_state::schedule(before)),

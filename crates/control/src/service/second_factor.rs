@@ -14,6 +14,7 @@ use std::sync::PoisonError;
 use hostler_model::{
     Caller, Code, Diagnostic, Error, EventKind, Name, ObjectKind, ObjectRef, PermissionSet,
     Principal, PrincipalId, PrincipalKind, Role, SecondFactor, SecondFactorState, Timestamp,
+    UserPayload,
 };
 use hostler_store::Conn;
 use hostler_trust::{SecretString, TotpSecret, totp};
@@ -155,7 +156,10 @@ impl Control {
             codes.iter().map(|code| totp::recovery_hash(&account, code.expose())).collect();
         let (object, actor) =
             (ObjectRef::new(ObjectKind::User, principal.id, &principal.name), cx.actor());
-        let event = self.event(EventKind::UserSecondFactorOn, None, &object, actor, "on");
+        let event =
+            self.event(EventKind::UserSecondFactorOn, None, &object, actor, "on").with_payload(
+                UserPayload { codes_left: Some(hashes.len() as u64), ..UserPayload::default() },
+            );
         let audit = self.audit(cx, "second-factor.confirm", &object, None, json!({}));
         let (fresh, now) = (fresh_session_secret(), self.now());
         let (factor, hashes, event, audit, fresh) = (&factor, &hashes, &event, &audit, &fresh);
@@ -225,7 +229,12 @@ impl Control {
         message: &str,
     ) -> Result<Option<Rekeyed>, Error> {
         let object = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
-        let event = self.event(EventKind::UserSecondFactorOff, None, &object, cx.actor(), message);
+        let event = self
+            .event(EventKind::UserSecondFactorOff, None, &object, cx.actor(), message)
+            .with_payload(UserPayload {
+                by: (cx.caller.principal_id != principal.id).then(|| cx.caller.name.clone()),
+                ..UserPayload::default()
+            });
         let audit = self.audit(cx, action, &object, None, json!({}));
         let fresh = fresh_session_secret();
         let (event, audit, fresh) = (&event, &audit, &fresh);
@@ -305,6 +314,9 @@ impl Control {
                         super::login::user_actor(&principal.name),
                         format!("{left} are left"),
                     );
+                    let codes_left = Some(left);
+                    let event =
+                        event.with_payload(UserPayload { codes_left, ..UserPayload::default() });
                     let after = audit_state::second_factor_now(tx, principal).await?;
                     let audit = self
                         .audit_system("recovery-code.use", object, None, json!({ "left": left }))

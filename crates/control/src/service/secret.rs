@@ -19,8 +19,8 @@ use std::sync::{Mutex, PoisonError};
 
 use hostler_model::{
     Code, Diagnostic, Envelope, Error, EventKind, Generation, Limit, Name, ObjectKind, ObjectRef,
-    Page, Permission, Project, SECRET_MAX, Secret, SecretId, SecretRef, SecretSource,
-    SecretVersion,
+    Page, Permission, Project, SECRET_MAX, Secret, SecretId, SecretPayload, SecretRef,
+    SecretSource, SecretVersion,
 };
 use hostler_store::{Conn, Tx};
 use hostler_trust::{SecretBytes, keyring};
@@ -290,8 +290,8 @@ impl Control {
             false => (EventKind::SecretRotated, "secret.rotate"),
         };
         let after = Some(audit_state::secret(&secret));
-        let message = format!("version {version}");
-        self.secret_journal(tx, cx, &secret, kind, action, message, [before, after]).await?;
+        let told = (kind, format!("version {version}"), Some(version));
+        self.secret_journal(tx, cx, &secret, told, action, [before, after]).await?;
         Ok(Written { secret, is_changed: true })
     }
 
@@ -381,11 +381,10 @@ impl Control {
                     secret.time_modified = now;
                     settled(tx.secret_update(&secret).await?, "secret", reference)?;
                     secret.generation = secret.generation.next();
-                    let (kind, message) =
-                        (EventKind::SecretDestroyed, format!("version {version}"));
+                    let (kind, words) = (EventKind::SecretDestroyed, format!("version {version}"));
+                    let told = (kind, words, Some(version));
                     let states = [before, Some(audit_state::secret(&secret))];
-                    self.secret_journal(tx, cx, &secret, kind, "secret.destroy", message, states)
-                        .await?;
+                    self.secret_journal(tx, cx, &secret, told, "secret.destroy", states).await?;
                     Ok::<_, Error>(secret)
                 })
             })
@@ -407,11 +406,9 @@ impl Control {
                 Box::pin(async move {
                     let secret = self.own_secret(tx, cx, project, reference).await?;
                     tx.secret_delete(secret.id).await?;
-                    let kind = EventKind::SecretRemoved;
-                    let message = "removed".to_owned();
+                    let told = (EventKind::SecretRemoved, "removed".to_owned(), None);
                     let states = [Some(audit_state::secret(&secret)), None];
-                    self.secret_journal(tx, cx, &secret, kind, "secret.remove", message, states)
-                        .await
+                    self.secret_journal(tx, cx, &secret, told, "secret.remove", states).await
                 })
             })
             .await?;
@@ -437,14 +434,15 @@ impl Control {
         tx: &mut Tx<'_>,
         cx: &Cx,
         secret: &Secret,
-        kind: EventKind,
+        (kind, message, version): (EventKind, String, Option<u32>),
         action: &str,
-        message: String,
         [before, after]: [Option<Value>; 2],
     ) -> Result<(), Error> {
         let (object, project) = (secret_object(secret), Some(secret.project_id));
         let detail = json!({ "current": secret.version_current });
-        let event = self.event(kind, project, &object, cx.actor(), message);
+        let event = self
+            .event(kind, project, &object, cx.actor(), message)
+            .with_payload(SecretPayload { version, ..SecretPayload::from(secret) });
         let audit = self
             .audit(cx, action, &object, project, detail)
             .with_states(before.as_ref(), after.as_ref());
@@ -474,8 +472,13 @@ impl Control {
             let (object, project) = (secret_object(secret), Some(secret.project_id));
             let message = format!("version {version}: {error}");
             let actor = self.system_actor();
-            let event =
-                self.event(EventKind::SecretUnopened, project, &object, actor, message.clone());
+            let event = self
+                .event(EventKind::SecretUnopened, project, &object, actor, message.clone())
+                .with_payload(SecretPayload {
+                    version: Some(version),
+                    problem: Some(error.to_string()),
+                    ..SecretPayload::from(secret)
+                });
             let detail = json!({ "version": version });
             let audit = self.audit_system(Stateless::SecretUnopened, &object, project, detail);
             let (event, audit) = (&event, &audit);

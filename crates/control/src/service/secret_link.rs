@@ -7,8 +7,8 @@
 use std::sync::atomic::Ordering;
 
 use hostler_model::{
-    Code, Diagnostic, Error, EventKind, Permission, Project, Secret, SecretLink, SecretRef,
-    SecretSource,
+    Code, Diagnostic, Error, EventKind, Permission, Project, Secret, SecretLink, SecretPayload,
+    SecretRef, SecretSource,
 };
 use serde_json::json;
 
@@ -77,8 +77,9 @@ impl Control {
                     secret.generation = secret.generation.next();
                     let (object, of) = (secret_object(&secret), Some(project.id));
                     let message = format!("linked to {link}");
-                    let event =
-                        self.event(EventKind::SecretLinked, of, &object, cx.actor(), message);
+                    let event = self
+                        .event(EventKind::SecretLinked, of, &object, cx.actor(), message)
+                        .with_payload(SecretPayload::from(&secret));
                     let detail = json!({ "link": link });
                     let audit = self
                         .audit(cx, "secret.link", &object, of, detail)

@@ -7,7 +7,7 @@
 
 use hostler_model::{
     Credential, Error, EventKind, Limit, ObjectKind, ObjectRef, Principal, PrincipalId, Timestamp,
-    Token, TokenId, WebSession, WebSessionId,
+    Token, TokenId, UserPayload, WebSession, WebSessionId,
 };
 use hostler_store::Tx;
 use hostler_trust::{SecretString, SecretToken, TokenKind};
@@ -143,7 +143,9 @@ impl Control {
     ) -> hostler_model::NewEvent {
         let object = ObjectRef::new(ObjectKind::User, principal.id, &principal.name);
         let message = format!("{which} ended by {}", cx.caller.name);
+        let by = Some(cx.caller.name.clone());
         self.event(EventKind::UserSessionsEnded, None, &object, cx.actor(), message)
+            .with_payload(UserPayload { by, ..UserPayload::default() })
     }
 }
 

@@ -3,22 +3,18 @@
 //! Everything is looked at before anything is written ([`super::stack_form`]). What is written is the definition, and that the
 //! stack begins to go towards it; the rest is done by whoever carries stacks on.
 
-use hostler_model::stack::{
-    DefinitionBody, Stack, StackAction, StackName, StackOptions, StackStatus,
-};
-use hostler_model::{
-    Error, EventKind, Generation, Mandate, NewEvent, Permission, Project, Span, StackId,
-};
-use hostler_store::{Conn, Tx};
+use hostler_model::stack::{DefinitionBody, Stack, StackAction, StackName, StackOptions};
+use hostler_model::{Error, EventKind, Generation, NewEvent, Permission, Project, Span, StackId};
+use hostler_store::{Conn, Reader, Tx};
 use hostler_template::diagnostic::Diagnostics;
 use serde_json::{Map, Value, json};
 
 use super::approval_gate::{Deed, Pass, What};
-use super::project::taken;
-use super::quota::room_for_stack;
+use super::project::check_text;
+use super::stack_apply::{Base, Ending, Making, Turn};
 use super::stack_form::{Reading, StackForm, check_options};
 use super::stack_refusal::{StackRefusal, require};
-use crate::stack::{Blueprint, NewStack, identity_of, stack_object, stack_payload};
+use crate::stack::{Blueprint, identity_of, stack_object, stack_payload};
 use crate::{Control, Cx, audit_state};
 
 /// A stack that is to be made.
@@ -44,6 +40,10 @@ pub struct StackEdit {
     pub tags: Option<Vec<String>>,
     pub converges: Option<bool>,
     pub at_once: Option<u32>,
+    /// Zero ends it.
+    pub drift_every: Option<Span>,
+    /// Why; it stands at the revision.
+    pub reason: Option<String>,
     /// The traversal that the caller has seen.
     pub expected: Option<Generation>,
 }
@@ -65,6 +65,7 @@ impl StackEdit {
             tags: self.tags.clone().unwrap_or_else(|| known.tags.clone()),
             converges: self.converges.unwrap_or(known.converges),
             at_once: self.at_once.or(known.at_once),
+            drift_every: self.drift_every.or(known.drift_every).filter(|every| !every.is_zero()),
         }
     }
 }
@@ -98,6 +99,17 @@ impl Control {
         project: &Project,
         ask: StackAsk,
     ) -> Result<Stack, StackRefusal> {
+        let making = self.stack_making(cx, project, ask)?;
+        self.stack_make(cx, project, making).await
+    }
+
+    /// A stack that is asked for, looked at as a whole.
+    pub(super) fn stack_making(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        ask: StackAsk,
+    ) -> Result<Making, StackRefusal> {
         require(cx, project, Permission::StackApply)?;
         let StackAsk { name, form, options, left } = ask;
         check_options(&options)?;
@@ -108,51 +120,26 @@ impl Control {
         let mut body = self.stack_formed(&form, &reading)?.body;
         let action = if left.is_some() { StackAction::Adopt } else { StackAction::Create };
         body.left = left.unwrap_or_default();
-        let pass = &self.stack_pass(cx, project, Permission::StackApply, &name, &body).await?;
-        let (stack, definition) = self.stack_draft(NewStack {
-            id,
-            project_id: project.id,
-            name,
-            body: &body,
-            options,
-            mandate: Mandate::of(&cx.caller, project.id),
-            created_by: cx.actor(),
-            action,
-            above: None,
-        })?;
-        Blueprint::read(&stack, definition.id, body, &self.stack_catalog)?;
-        let news = [
-            self.stack_told(cx, &stack, EventKind::StackCreated, "asked for"),
-            self.stack_told(cx, &stack, EventKind::StackBegun, stack.standing.reason.clone()),
-        ];
-        let object = stack_object(&stack);
-        let audit = [self
-            .audit(cx, "stack.create", &object, Some(project.id), json!({}))
-            .with_states(None, Some(&audit_state::stack(&stack)))];
-        let (stack, definition, object) = (&stack, &definition, &object);
-        let (news, audit) = (&news, &audit);
-        let made = self
-            .store
-            .tx("stack_create", |tx| {
-                Box::pin(async move {
-                    if let Some(made) = self.claim(tx, cx, object).await? {
-                        return made.id.parse().map_err(|e| Error::internal(e).into());
-                    }
-                    if tx.stack_by_name(project.id, stack.name.as_str()).await?.is_some() {
-                        return Err(exists(&stack.name));
-                    }
-                    room_for_stack(tx, project).await?;
-                    let entered = self.stack_enter(tx, stack, definition).await;
-                    entered.map_err(|e| taken(e, "stack", &stack.name))?;
-                    self.approval_use(tx, cx, pass).await?;
-                    tx.journal_append(news, audit).await?;
-                    Ok::<StackId, StackRefusal>(stack.id)
-                })
-            })
-            .await?;
-        self.approval_done(cx, pass);
-        self.stacks_changed();
-        self.stack_known(project, made).await
+        Ok(Making { id, name, body, options, action, plan: None })
+    }
+
+    /// What a form would be as a stack.
+    pub(super) fn stack_form_blueprint(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        name: &StackName,
+        form: &StackForm,
+    ) -> Result<Blueprint, StackRefusal> {
+        let (id, options) = (self.ids.fresh::<StackId>(), StackOptions::default());
+        let identity = identity_of(project.id, name, id);
+        let reading =
+            Reading { identity: &identity, options: &options, known: None, needs_values: true };
+        let body = self.stack_formed(form, &reading)?.body;
+        let action = StackAction::Create;
+        let stage = self.stack_stage_of(cx, project, (id, name), &body, &options, action)?;
+        let definition = self.ids.fresh();
+        Ok(Blueprint::read(&stage.scene.stack, definition, body, &self.stack_catalog)?)
     }
 
     /// Begins to change a stack.
@@ -163,15 +150,23 @@ impl Control {
         name_or_id: &str,
         edit: StackEdit,
     ) -> Result<Stack, StackRefusal> {
-        require(cx, project, Permission::StackApply)?;
-        let seen = {
-            let mut read = self.store.read().await?;
-            stack_find(&mut read, project, name_or_id).await?
-        };
+        let turn = self.stack_turning(cx, project, name_or_id, edit).await?;
+        self.stack_turn(cx, project, turn).await
+    }
+
+    /// A change that is asked for, looked at as a whole.
+    pub(super) async fn stack_turning(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        name_or_id: &str,
+        edit: StackEdit,
+    ) -> Result<Turn, StackRefusal> {
+        let (_, seen) = self.stack_reading(cx, project, name_or_id, Permission::StackApply).await?;
         check_change(&seen)?;
         let options = edit.options(&seen.options);
         check_options(&options)?;
-        let (key, known) = (self.stack_key(&seen)?, self.stack_body(&seen).await?);
+        let known = self.stack_body(&seen).await?;
         let identity = identity_of(project.id, &seen.name, seen.id);
         let patched = known.as_ref().filter(|_| edit.is_patch);
         let reading = Reading {
@@ -180,92 +175,36 @@ impl Control {
             known: patched.map(|known| (known, edit.clear_parameters.as_slice())),
             needs_values: true,
         };
-        let body = self.stack_formed(&edit.form, &reading)?.body;
-        let definition = self.stack_definition(&key, seen.id, &body, cx.actor())?;
-        let after = Blueprint::read(&seen, definition.id, body.clone(), &self.stack_catalog)?;
-        self.stack_keeps_immutable(&seen, known, &after)?;
-        let pass = &self.stack_pass(cx, project, Permission::StackApply, &seen.name, &body).await?;
-        let (seen, options, definition, body) = (&seen, &options, &definition, &body);
-        let expected = edit.expected;
-        self.store
-            .tx("stack_update", |tx| {
-                Box::pin(async move {
-                    let before = self.stack_again(tx, seen).await?;
-                    if self.claim(tx, cx, &stack_object(&before)).await?.is_some() {
-                        return Ok(());
-                    }
-                    check_change(&before)?;
-                    let is_moved = expected.is_some_and(|known| known != before.traversal);
-                    if is_moved || before.wanted != seen.wanted {
-                        return Err(Error::stale("stack", before.traversal).into());
-                    }
-                    let mut after = Stack {
-                        options: options.clone(),
-                        mandate: Mandate::of(&cx.caller, project.id),
-                        ..before.clone()
-                    };
-                    let change = Some((definition, body));
-                    self.stack_begin(tx, &mut after, StackAction::Update, change).await?;
-                    self.approval_use(tx, cx, pass).await?;
-                    self.stack_journal(tx, cx, "stack.update", &before, &after).await
-                })
-            })
-            .await?;
-        self.approval_done(cx, pass);
-        self.stacks_changed();
-        self.stack_known(project, seen.id).await
+        let mut body = self.stack_formed(&edit.form, &reading)?.body;
+        body.reason = edit.reason.unwrap_or_default();
+        check_text("/reason", &body.reason, 0..=1000)?;
+        let base = edit.expected.map_or(Base::Any, Base::Traversal);
+        Ok(Turn { seen, known, body, options, action: StackAction::Update, base, plan: None })
     }
 
-    /// Begins to take a stack down, whatever is under way.
+    /// Begins to take a stack down, whatever is under way; not one that others use.
     pub async fn stack_delete(
         &self,
         cx: &Cx,
         project: &Project,
         name_or_id: &str,
     ) -> Result<Stack, StackRefusal> {
-        require(cx, project, Permission::StackRemove)?;
-        let seen = {
-            let mut read = self.store.read().await?;
-            stack_find(&mut read, project, name_or_id).await?
-        };
-        if seen.is_deleted() {
-            return Err(StackRefusal::missing("stack", name_or_id));
-        }
-        check_top(&seen)?;
-        let deed = Deed {
-            verb: Permission::StackRemove,
-            project: Some(project),
-            name: seen.name.to_string(),
-            what: What::Plain(json!({ "stack": seen.id })),
-            specs: Vec::new(),
-            node: None,
-        };
-        let pass = &self.approval_pass(cx, &deed).await?;
-        let seen = &seen;
-        self.store
-            .tx("stack_delete", |tx| {
-                Box::pin(async move {
-                    let before = self.stack_again(tx, seen).await?;
-                    let is_going = before.standing.action == StackAction::Delete
-                        && before.standing.status == StackStatus::InProgress;
-                    let is_claimed = self.claim(tx, cx, &stack_object(&before)).await?.is_some();
-                    if is_claimed || is_going {
-                        return Ok(());
-                    }
-                    let mut after = before.clone();
-                    self.stack_begin(tx, &mut after, StackAction::Delete, None).await?;
-                    self.approval_use(tx, cx, pass).await?;
-                    self.stack_journal(tx, cx, "stack.delete", &before, &after).await
-                })
-            })
-            .await?;
-        self.approval_done(cx, pass);
-        self.stacks_changed();
-        self.stack_known(project, seen.id).await
+        self.stack_take_down(cx, project, Ending::of(name_or_id)).await
+    }
+
+    /// The same, though others use it.
+    pub async fn stack_delete_forced(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        name_or_id: &str,
+    ) -> Result<Stack, StackRefusal> {
+        let ending = Ending { is_forced: true, ..Ending::of(name_or_id) };
+        self.stack_take_down(cx, project, ending).await
     }
 
     /// Parameters that may never change are as they were.
-    fn stack_keeps_immutable(
+    pub(super) fn stack_keeps_immutable(
         &self,
         stack: &Stack,
         known: Option<DefinitionBody>,
@@ -281,8 +220,22 @@ impl Control {
         }
     }
 
+    /// A stack that the caller may do this with, and a connection to read more of it.
+    pub(super) async fn stack_reading(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        name_or_id: &str,
+        permission: Permission,
+    ) -> Result<(Reader, Stack), StackRefusal> {
+        require(cx, project, permission)?;
+        let mut read = self.store.read().await?;
+        let stack = stack_find(&mut read, project, name_or_id).await?;
+        Ok((read, stack))
+    }
+
     /// Whether somebody else has to agree that this is made.
-    async fn stack_pass(
+    pub(super) async fn stack_pass(
         &self,
         cx: &Cx,
         project: &Project,
@@ -365,7 +318,7 @@ impl Control {
     }
 }
 
-fn exists(name: &StackName) -> StackRefusal {
+pub(super) fn exists(name: &StackName) -> StackRefusal {
     let message = format!("The Stack ({name}) already exists.");
     StackRefusal::new("StackExists", message, Error::already_exists("stack", name))
 }
@@ -380,7 +333,7 @@ pub(super) fn check_top(stack: &Stack) -> Result<(), StackRefusal> {
 }
 
 /// Stacks that cannot be changed as they stand.
-fn check_change(stack: &Stack) -> Result<(), StackRefusal> {
+pub(super) fn check_change(stack: &Stack) -> Result<(), StackRefusal> {
     if stack.is_deleted() {
         return Err(StackRefusal::missing("stack", stack.name.as_str()));
     }

@@ -101,11 +101,7 @@ impl Control {
         name_or_id: &str,
         command: StackCommand,
     ) -> Result<Stack, StackRefusal> {
-        require(cx, project, Permission::StackApply)?;
-        let seen = {
-            let mut read = self.store.read().await?;
-            stack_find(&mut read, project, name_or_id).await?
-        };
+        let (_, seen) = self.stack_reading(cx, project, name_or_id, Permission::StackApply).await?;
         check_top(&seen)?;
         let seen = &seen;
         self.store
@@ -116,6 +112,7 @@ impl Control {
                     if is_claimed || command.is_idle(&before)? {
                         return Ok(());
                     }
+                    self.stack_unlocked(tx, cx, project, &before.name).await?;
                     let mut after = before.clone();
                     self.stack_commanded(tx, &mut after, command).await?;
                     let action = match command {
@@ -180,15 +177,19 @@ impl Control {
             .tx("stack_snapshot_create", |tx| {
                 Box::pin(async move {
                     let before = self.stack_again(tx, seen).await?;
+                    self.stack_unlocked(tx, cx, project, &before.name).await?;
                     check_rest(&before)?;
                     let Some(definition) = before.wanted else {
                         let text = "a stack without a template has nothing to keep";
                         return Err(StackRefusal::state("NotSupported", text, "update it first"));
                     };
                     if tx.stack_snapshot_count(seen.id).await? >= u64::from(STACK_SNAPSHOTS_MAX) {
+                        let text = format!(
+                            "You have reached the maximum snapshots per stack, {STACK_SNAPSHOTS_MAX}. Please delete some snapshots."
+                        );
                         let error =
                             super::quota::exceeded("snapshots", STACK_SNAPSHOTS_MAX, "as many");
-                        return Err(error.into());
+                        return Err(StackRefusal::limit(&text, error));
                     }
                     let snapshot = StackSnapshot {
                         id,
@@ -222,9 +223,8 @@ impl Control {
         after: Option<&str>,
         limit: Limit,
     ) -> Result<Page<StackSnapshot>, StackRefusal> {
-        require(cx, project, Permission::StackRead)?;
-        let mut read = self.store.read().await?;
-        let stack = stack_find(&mut read, project, name_or_id).await?;
+        let (mut read, stack) =
+            self.stack_reading(cx, project, name_or_id, Permission::StackRead).await?;
         Ok(read.stack_snapshot_list(stack.id, after, limit).await?)
     }
 
@@ -236,9 +236,8 @@ impl Control {
         name_or_id: &str,
         id: StackSnapshotId,
     ) -> Result<(StackSnapshot, SnapshotBody), StackRefusal> {
-        require(cx, project, Permission::StackApply)?;
-        let mut read = self.store.read().await?;
-        let stack = stack_find(&mut read, project, name_or_id).await?;
+        let (mut read, stack) =
+            self.stack_reading(cx, project, name_or_id, Permission::StackApply).await?;
         let found = read.stack_snapshot_get(id).await?.filter(|one| one.stack_id == stack.id);
         let found = found.ok_or_else(|| StackRefusal::missing("Snapshot", &id.to_string()))?;
         let body = self.stack_key(&stack)?.open_snapshot(id, &found.sealed)?;

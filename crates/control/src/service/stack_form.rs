@@ -4,10 +4,12 @@
 //! sections, parameters, conditions, functions, references, circles, types, properties, templates below and what plugins
 //! have to say of properties together. Whatever is written here is read by the pass in the same way.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use hostler_model::stack::{
-    DefinitionBody, STACK_RESOURCES_MAX, STACK_TEMPLATE_MAX, STACK_TIMEOUT_DEFAULT, StackOptions,
+    DefinitionBody, STACK_DRIFT_EVERY, STACK_RESOURCES_MAX, STACK_TEMPLATE_MAX,
+    STACK_TIMEOUT_DEFAULT, StackOptions,
 };
 use hostler_template::diagnostic::{Diagnostic, Diagnostics, Fault};
 use hostler_template::environment::{Environment, Provider};
@@ -38,6 +40,8 @@ pub struct StackForm {
     pub environment_files: Vec<String>,
     pub files: Map<String, Value>,
     pub parameters: Map<String, Value>,
+    /// Parameters win over those of files that are environments; with Heat they lose.
+    pub are_parameters_last: bool,
 }
 
 /// A form that is right.
@@ -79,13 +83,16 @@ impl Control {
         };
         let texts = files_of(&files);
         let given = Some(&form.environment).filter(|given| !given.is_null());
-        let environment = Environment::of_request(
+        let mut environment = Environment::of_request(
             given,
             &form.environment_files,
             &texts,
             &form.parameters,
             &template.parameters,
         )?;
+        if form.are_parameters_last {
+            form.parameters.iter().for_each(|(name, value)| environment.give(name, value.clone()));
+        }
         let environment = match reading.known {
             Some((known, forgotten)) => merged(known, &environment, forgotten)?,
             None => environment,
@@ -101,12 +108,16 @@ impl Control {
         let mut wrong = Diagnostics::new();
         self.stack_plugins_say(&template, &validated, &texts, timeout, &mut wrong);
         wrong.or(())?;
+        let before = known.map(|known| known.environment_files.as_slice()).unwrap_or_default();
+        let all: BTreeSet<&String> = before.iter().chain(&form.environment_files).collect();
+        let environment_files =
+            all.into_iter().filter(|name| files.contains_key(*name)).cloned().collect();
         let body = DefinitionBody {
             template: template.to_json(),
             environment: stored(&validated.environment),
+            environment_files,
             files,
-            parameters: Map::new(),
-            left: Map::new(),
+            ..DefinitionBody::default()
         };
         Ok(Formed { body, template, validated })
     }
@@ -171,7 +182,9 @@ fn check_size(template: &Value) -> Result<(), StackRefusal> {
     if size <= STACK_TEMPLATE_MAX {
         return Ok(());
     }
-    let text = format!("the template has {size} bytes, and may have {STACK_TEMPLATE_MAX}");
+    let text = format!(
+        "Request limit exceeded: Template size ({size} bytes) exceeds maximum allowed size ({STACK_TEMPLATE_MAX} bytes)."
+    );
     Err(StackRefusal::invalid("RequestLimitExceeded", "/template", text))
 }
 
@@ -239,6 +252,11 @@ pub(super) fn check_options(options: &StackOptions) -> Result<(), StackRefusal> 
             "there are at most {TAGS_MAX} tags, each of 1 to {TAG_MAX} characters without commas"
         );
         return Err(StackRefusal::invalid("StackValidationFailed", "/tags", text));
+    }
+    if options.drift_every.is_some_and(|every| !STACK_DRIFT_EVERY.contains(&every)) {
+        let (least, most) = (STACK_DRIFT_EVERY.start(), STACK_DRIFT_EVERY.end());
+        let text = format!("drift is looked for every {least} to {most}");
+        return Err(StackRefusal::invalid("StackValidationFailed", "/driftEvery", text));
     }
     if options.at_once == Some(0) {
         let text = "at least one resource is worked on at once";

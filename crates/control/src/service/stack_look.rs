@@ -8,7 +8,8 @@ use hostler_model::stack::{
     StackStatus,
 };
 use hostler_model::{
-    Actor, Limit, Need, Page, Permission, PrincipalId, Project, StackEventId, StackId, Timestamp,
+    Actor, Limit, Need, Page, Permission, PrincipalId, Project, Scope, Span, StackEventId, StackId,
+    Timestamp,
 };
 use hostler_store::{StackEventFilter, StackEventScope, StackFilter, StackOrder, StackSort};
 use hostler_template::schema::{ResourceSchema, Status};
@@ -60,7 +61,7 @@ pub struct StackResourceDetail {
     /// The resource of the stack above that its stack is.
     pub parent_resource: Option<String>,
     pub metadata: Value,
-    /// With what came from hidden parameters hidden.
+    /// With what came from hidden parameters hidden, as in attributes.
     pub properties: Value,
     pub attributes: Map<String, Value>,
 }
@@ -80,6 +81,8 @@ pub struct StackQuery {
     pub tags_any: Vec<String>,
     pub not_tags: Vec<String>,
     pub not_tags_any: Vec<String>,
+    pub is_rollback_enabled: Option<bool>,
+    pub timeouts: Vec<Span>,
     pub with_deleted: bool,
     pub with_nested: bool,
     pub sort: Vec<StackSort>,
@@ -132,6 +135,9 @@ impl StackQuery {
             tags_any: &self.tags_any,
             not_tags: &self.not_tags,
             not_tags_any: &self.not_tags_any,
+            is_rollback_enabled: self.is_rollback_enabled,
+            timeouts: &self.timeouts,
+            looks_for_drift: false,
             with_deleted: self.with_deleted,
             with_nested: self.with_nested,
         }
@@ -152,6 +158,21 @@ impl Control {
         let order = StackOrder { keys: &query.sort, is_ascending: query.is_ascending };
         let mut read = self.store.read().await?;
         Ok(read.stack_list(query.filter(Some(project)), order, after, limit).await?)
+    }
+
+    /// Stacks of all projects, for who may see those of all.
+    pub async fn stack_list_everywhere(
+        &self,
+        cx: &Cx,
+        query: &StackQuery,
+        after: Option<&str>,
+        limit: Limit,
+    ) -> Result<Page<Stack>, StackRefusal> {
+        let need = Need { permission: Permission::StackRead, scope: Scope::Global };
+        self.authorise(&cx.caller, need)?;
+        let order = StackOrder { keys: &query.sort, is_ascending: query.is_ascending };
+        let mut read = self.store.read().await?;
+        Ok(read.stack_list(query.filter(None), order, after, limit).await?)
     }
 
     /// How many there are on all pages.
@@ -225,9 +246,8 @@ impl Control {
         project: &Project,
         name_or_id: &str,
     ) -> Result<Scene, StackRefusal> {
-        require(cx, project, Permission::StackRead)?;
-        let mut read = self.store.read().await?;
-        let stack = stack_find(&mut read, project, name_or_id).await?;
+        let (mut read, stack) =
+            self.stack_reading(cx, project, name_or_id, Permission::StackRead).await?;
         Ok(self.stack_scene(&mut read, stack).await?)
     }
 
@@ -296,7 +316,11 @@ impl Control {
         let detail = |row: &&StackResource| {
             let seen = scene.seen(row)?;
             let plugin = self.stack_plugin(&seen.body.plugin);
-            let properties = &seen.body.properties;
+            let attributes = plugin.map(|it| it.attributes(&seen)).unwrap_or_default();
+            let shown = |values: &Map<String, Value>| match blueprint {
+                Some(blueprint) => blueprint.shown_properties(values),
+                None => Value::Object(Map::new()),
+            };
             Some(StackResourceDetail {
                 row: (*row).clone(),
                 stack: scene.stack.clone(),
@@ -305,11 +329,11 @@ impl Control {
                 child: scene.children.get(&row.id).map(|child| child.stack.id),
                 parent_resource: parent.map(str::to_owned),
                 metadata: seen.body.metadata.clone(),
-                properties: match blueprint {
-                    Some(blueprint) => blueprint.shown_properties(properties),
-                    None => Value::Object(Map::new()),
+                properties: shown(&seen.body.properties),
+                attributes: match shown(&attributes) {
+                    Value::Object(attributes) => attributes,
+                    _ => Map::new(),
                 },
-                attributes: plugin.map(|it| it.attributes(&seen)).unwrap_or_default(),
             })
         };
         rows.iter().filter_map(detail).collect()
@@ -324,9 +348,8 @@ impl Control {
         query: &StackEventQuery,
         page: (Option<&str>, Limit),
     ) -> Result<Page<StackEvent>, StackRefusal> {
-        require(cx, project, Permission::StackRead)?;
-        let mut read = self.store.read().await?;
-        let stack = stack_find(&mut read, project, name_or_id).await?;
+        let (mut read, stack) =
+            self.stack_reading(cx, project, name_or_id, Permission::StackRead).await?;
         let mut among = vec![stack.id];
         let scope = match (query.depth, stack.root_id == stack.id) {
             (0, _) => StackEventScope::One(stack.id),
@@ -363,9 +386,8 @@ impl Control {
         name_or_id: &str,
         id: StackEventId,
     ) -> Result<StackEvent, StackRefusal> {
-        require(cx, project, Permission::StackRead)?;
-        let mut read = self.store.read().await?;
-        let stack = stack_find(&mut read, project, name_or_id).await?;
+        let (mut read, stack) =
+            self.stack_reading(cx, project, name_or_id, Permission::StackRead).await?;
         let found = read.stack_event_get(stack.id, id).await?;
         found.ok_or_else(|| StackRefusal::missing("Event", &id.to_string()))
     }
@@ -379,9 +401,8 @@ impl Control {
         name_or_id: &str,
         revision: Option<u32>,
     ) -> Result<StackDefinitionDetail, StackRefusal> {
-        require(cx, project, Permission::StackRead)?;
-        let mut read = self.store.read().await?;
-        let stack = stack_find(&mut read, project, name_or_id).await?;
+        let (mut read, stack) =
+            self.stack_reading(cx, project, name_or_id, Permission::StackRead).await?;
         let none = || StackRefusal::missing("Template", stack.name.as_str());
         let id = match revision {
             None => stack.wanted.or(stack.settled).ok_or_else(none)?,
@@ -414,9 +435,8 @@ impl Control {
         after: Option<&str>,
         limit: Limit,
     ) -> Result<Page<StackRevision>, StackRefusal> {
-        require(cx, project, Permission::StackRead)?;
-        let mut read = self.store.read().await?;
-        let stack = stack_find(&mut read, project, name_or_id).await?;
+        let (mut read, stack) =
+            self.stack_reading(cx, project, name_or_id, Permission::StackRead).await?;
         Ok(read.stack_revision_list(stack.id, after, limit).await?)
     }
 
@@ -428,9 +448,8 @@ impl Control {
         name_or_id: &str,
         number: u32,
     ) -> Result<(StackRevision, SnapshotBody), StackRefusal> {
-        require(cx, project, Permission::StackApply)?;
-        let mut read = self.store.read().await?;
-        let stack = stack_find(&mut read, project, name_or_id).await?;
+        let (mut read, stack) =
+            self.stack_reading(cx, project, name_or_id, Permission::StackApply).await?;
         let found = read.stack_revision_get(stack.id, number).await?;
         let found = found.ok_or_else(|| StackRefusal::missing("Revision", &number.to_string()))?;
         let body = self.stack_key(&stack)?.open_revision(number, &found.sealed)?;
@@ -476,6 +495,10 @@ fn conceal(body: &mut DefinitionBody) {
         }
     };
     hide(&mut body.parameters);
+    for (_, text) in body.files.iter_mut().filter(|(name, _)| body.environment_files.contains(name))
+    {
+        *text = Value::String(HIDDEN.to_owned());
+    }
     for section in ["parameters", "parameter_defaults"] {
         if let Some(Value::Object(values)) = body.environment.get_mut(section) {
             hide(values);

@@ -47,6 +47,12 @@ impl StackRefusal {
         StackRefusal::new(kind, message.clone(), Error::conflict(message, hint))
     }
 
+    /// There may be no more of it.
+    pub(crate) fn limit(message: &str, error: Error) -> StackRefusal {
+        let message = format!("Request limit exceeded: {message}");
+        StackRefusal::new("RequestLimitExceeded", message, error)
+    }
+
     pub(crate) fn missing(what: &str, name: &str) -> StackRefusal {
         let message = match what {
             "stack" => format!("The Stack ({name}) could not be found."),
@@ -87,15 +93,12 @@ impl From<StackRefusal> for Error {
 impl From<Diagnostics> for StackRefusal {
     fn from(wrong: Diagnostics) -> StackRefusal {
         let errors = wrong.iter().filter(|one| one.fault != Fault::Warning).map(|one| {
-            let place = one.place.map_or_else(String::new, |place| {
-                format!("line {}, column {}: ", place.line, place.column)
-            });
-            let hint = one.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
-            let pointer = match one.path.is_empty() {
-                true => String::new(),
-                false => format!("/{}", one.path.replace('.', "/")),
+            let pointer = match one.file.as_str() {
+                "" => String::new(),
+                whole @ ("template" | "environment") => format!("/{whole}"),
+                name => format!("/files/{}", name.replace('~', "~0").replace('/', "~1")),
             };
-            Diagnostic::new(pointer, format!("{place}{}{hint}", one.message))
+            Diagnostic::new(pointer, one.to_string())
         });
         let error = Error::invalid(errors.collect());
         let (kind, message) = match wrong.first() {

@@ -11,8 +11,7 @@ use hostler_model::{
 use hostler_store::{Conn, StackChange, Tx};
 use serde_json::{Value, json};
 
-use super::stack::stack_find;
-use super::stack_refusal::{StackRefusal, require};
+use super::stack_refusal::StackRefusal;
 use crate::stack::{SignalPass, Signalled, stack_object, stack_payload};
 use crate::{Control, Cx, RequestMeta, Stateless, audit_state};
 
@@ -37,11 +36,8 @@ impl Control {
         resource: &str,
         body: &Value,
     ) -> Result<Value, StackRefusal> {
-        require(cx, project, Permission::StackSignal)?;
-        let stack = {
-            let mut read = self.store.read().await?;
-            stack_find(&mut read, project, name_or_id).await?
-        };
+        let (_, stack) =
+            self.stack_reading(cx, project, name_or_id, Permission::StackSignal).await?;
         if let Some(hook) = body.get("unset_hook") {
             let word = hook.as_str().map_or_else(|| hook.to_string(), str::to_owned);
             self.stack_hook_clear(cx, project, &stack, resource, &word).await?;
@@ -168,11 +164,8 @@ impl Control {
         is_unhealthy: bool,
         reason: Option<&str>,
     ) -> Result<(), StackRefusal> {
-        require(cx, project, Permission::StackSignal)?;
-        let stack = {
-            let mut read = self.store.read().await?;
-            stack_find(&mut read, project, name_or_id).await?
-        };
+        let (_, stack) =
+            self.stack_reading(cx, project, name_or_id, Permission::StackSignal).await?;
         let reason = reason.filter(|reason| !reason.is_empty()).unwrap_or(MARKED);
         let at = Place { cx, project, stack: &stack, resource };
         self.stack_touch(&at, "stack.mark", EventKind::StackMarked, |stack, row| {

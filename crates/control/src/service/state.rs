@@ -9,8 +9,8 @@
 
 use hostler_model::{
     Code, Error, EventKind, Limit, Name, ObjectKind, ObjectRef, Page, Project, StateAct,
-    StateAddress, StateAnswer, StateCondition, StateKey, StateMark, StateOp, StateRecord,
-    StateRelation, StateSum, StateTtl, StateTxn, StateValue,
+    StateAddress, StateAnswer, StateCondition, StateKey, StateMark, StateOp, StatePayload,
+    StateRecord, StateRelation, StateSum, StateTtl, StateTxn, StateValue,
 };
 use hostler_store::StateListing;
 use serde_json::json;
@@ -285,7 +285,13 @@ impl Control {
                         .with_states(Some(&before), None);
                     let words = format!("{} entries, {} bytes", sum.entries, sum.bytes);
                     let kind = EventKind::StateCleared;
-                    let event = self.event(kind, Some(project.id), object, cx.actor(), words);
+                    let event = self
+                        .event(kind, Some(project.id), object, cx.actor(), words)
+                        .with_payload(StatePayload {
+                            namespace: Some(namespace.clone()),
+                            entries: Some(sum.entries),
+                            bytes: Some(sum.bytes),
+                        });
                     tx.journal_append(&[event], &[audit]).await?;
                     Ok(())
                 })

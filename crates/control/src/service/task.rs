@@ -6,8 +6,8 @@ use std::time::Duration;
 use hostler_engine::observe;
 use hostler_model::{
     Code, Diagnostic, Error, EventKind, Generation, Limit, Name, Need, NodeId, ObjectKind,
-    ObjectRef, Page, Permission, Placement, PlacementId, PrincipalId, Project, Reservation, Span,
-    TaskStateKind, Workload, WorkloadId,
+    ObjectRef, Page, Permission, Placement, PlacementId, PrincipalId, Project, Reservation,
+    RunPayload, Span, TaskStateKind, Workload, WorkloadId,
 };
 use hostler_store::{Conn, WorkloadFilter};
 use serde_json::json;
@@ -151,6 +151,7 @@ impl Control {
                             .into_iter()
                             .map(|(kind, message)| {
                                 self.event(kind, Some(project.id), &object, cx.actor(), message)
+                                    .with_payload(RunPayload::of(&workload.spec))
                             })
                             .collect();
                         let detail = json!({ "grace": grace });
@@ -209,8 +210,9 @@ impl Control {
         )?;
         let id = detail.workload.id;
         let object = object(&detail.workload);
-        let event =
-            self.event(EventKind::TaskRemoved, Some(project.id), &object, cx.actor(), "removed");
+        let event = self
+            .event(EventKind::TaskRemoved, Some(project.id), &object, cx.actor(), "removed")
+            .with_payload(RunPayload::of(&detail.workload.spec));
         let audit = self.audit(cx, "task.remove", &object, Some(project.id), json!({}));
         let (event, audit) = (&event, &audit);
         self.store

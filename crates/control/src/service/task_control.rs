@@ -2,8 +2,8 @@
 
 use hostler_engine::observe;
 use hostler_model::{
-    ApprovalState, Desired, Error, EventKind, Limit, Page, Permission, Project, Span,
-    TaskStateKind, Timestamp, Workload, WorkloadId,
+    ApprovalState, ArrayPayload, Desired, Error, EventKind, Limit, Page, Permission, Project,
+    RunPayload, Span, TaskStateKind, Timestamp, Workload, WorkloadId,
 };
 use hostler_store::{ArrayStanding, Tx, WorkloadFilter};
 use serde_json::json;
@@ -86,7 +86,9 @@ impl Control {
                     let changed = Workload { desired, time_modified: now, ..task.clone() };
                     let node = self.apply_wish(tx, &changed, task.generation, placement).await?;
                     let kind = EventKind::TaskPauseRequested;
-                    let event = self.event(kind, Some(project.id), object, cx.actor(), words);
+                    let event = self
+                        .event(kind, Some(project.id), object, cx.actor(), words)
+                        .with_payload(RunPayload::of(&task.spec));
                     let audit =
                         self.audit(cx, action, object, Some(project.id), json!({})).with_states(
                             Some(&audit_state::task(&task)),
@@ -158,7 +160,9 @@ impl Control {
                     tx.workload_update(&again, task.generation).await?.required("task", id)?;
                     let kind = EventKind::TaskRetried;
                     let words = "back in the queue on request";
-                    let event = self.event(kind, Some(project.id), object, cx.actor(), words);
+                    let event = self
+                        .event(kind, Some(project.id), object, cx.actor(), words)
+                        .with_payload(RunPayload::of(&task.spec));
                     let audit = self
                         .audit(cx, "task.retry", object, Some(project.id), json!({}))
                         .with_states(
@@ -193,7 +197,8 @@ impl Control {
             };
             let actor = self.system_actor();
             let project = Some(task.project_id);
-            events.push(self.event(kind, project, &object(&task), actor, message));
+            let event = self.event(kind, project, &object(&task), actor, message);
+            events.push(event.with_payload(RunPayload::of(&task.spec)));
             moved.push(Moved { before: task.state.kind(), task: given_up.clone() });
             saved.push(given_up);
         }
@@ -268,7 +273,12 @@ impl Control {
                     tx.task_array_count(&[(id, change)]).await?;
                     let kind = EventKind::ArrayKillRequested;
                     let words = format!("asked to stop; {killed} tasks waited");
-                    let event = self.event(kind, Some(project.id), object, cx.actor(), words);
+                    let event = self
+                        .event(kind, Some(project.id), object, cx.actor(), words)
+                        .with_payload(ArrayPayload {
+                            tasks: Some(standing.array.range.len()),
+                            waited: u64::try_from(killed).ok(),
+                        });
                     let detail = json!({ "grace": grace });
                     let was_stopped = standing.array.is_stopped;
                     let audit =

@@ -10,9 +10,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use hostler_model::{
-    ArrayId, ArrayRange, Code, Desired, Diagnostic, Error, EventKind, Generation, Mode, Name,
-    NewAuditEntry, ObjectKind, ObjectRef, Project, TaskArray, TaskSeat, TaskState, Timestamp,
-    Workload, WorkloadId, WorkloadSpec,
+    ArrayId, ArrayPayload, ArrayRange, Code, Desired, Diagnostic, Error, EventKind, Generation,
+    Mode, Name, NewAuditEntry, ObjectKind, ObjectRef, Project, RunPayload, TaskArray, TaskSeat,
+    TaskState, Timestamp, Workload, WorkloadId, WorkloadSpec,
 };
 use hostler_store::{ArrayStanding, Tx};
 use serde_json::json;
@@ -46,6 +46,7 @@ impl Control {
             .map(|workload| {
                 let kind = EventKind::TaskCreated;
                 self.event(kind, Some(project.id), &object(workload), cx.actor(), "submitted")
+                    .with_payload(RunPayload::of(&workload.spec))
             })
             .collect();
         let mut audit = Vec::new();
@@ -61,7 +62,8 @@ impl Control {
                 let (kind, words) =
                     (EventKind::TaskApprovalRequested, "waits for somebody to agree");
                 let of = object(workload);
-                events.push(self.event(kind, Some(project.id), &of, cx.actor(), words));
+                let event = self.event(kind, Some(project.id), &of, cx.actor(), words);
+                events.push(event.with_payload(RunPayload::of(&workload.spec)));
             }
             let (event, entry) = self.approval_news(cx, approval);
             events.push(event);
@@ -162,6 +164,7 @@ impl Control {
             range,
             is_gang,
             is_stopped: false,
+            trace: cx.request.trace,
             generation: Generation::FIRST,
             created_by: cx.caller.principal_id,
             time_created: now,
@@ -169,8 +172,9 @@ impl Control {
         };
         let object = array_object(&array);
         let message = format!("{} tasks submitted", array.range.len());
-        let event =
-            self.event(EventKind::ArrayCreated, Some(project.id), &object, cx.actor(), message);
+        let event = self
+            .event(EventKind::ArrayCreated, Some(project.id), &object, cx.actor(), message)
+            .with_payload(ArrayPayload { tasks: Some(array.range.len()), waited: None });
         let detail = json!({ "command": array.spec.command, "range": array.range });
         let audit = self
             .audit(cx, "array.create", &object, Some(project.id), detail)
@@ -306,7 +310,7 @@ impl Control {
             time_ready: Some(ready),
             // One that waited for an approval begins with that.
             time_give_up: give_up_time(spec, ready.max(array.time_modified)),
-            trace: None,
+            trace: array.trace,
             generation: Generation::FIRST,
             created_by: array.created_by,
             time_created: now,

@@ -2,7 +2,7 @@
 //! under its key is found, and the rest is made. All or nothing; whoever gets an error submits them one by one,
 //! so that each has an answer of its own.
 
-use hostler_model::{Error, EventKind, ObjectRef, Project, Workload, WorkloadSpec};
+use hostler_model::{Error, EventKind, ObjectRef, Project, RunPayload, Workload, WorkloadSpec};
 
 use super::approval_gate::{Held, Hold, tasks_deed};
 use super::secret_use::{check_secrets, secret_needs};
@@ -63,7 +63,8 @@ impl Control {
                     for (workload, cx) in fresh.iter().zip(by) {
                         let kind = EventKind::TaskCreated;
                         let of = (Some(project.id), object(workload));
-                        events.push(self.event(kind, of.0, &of.1, cx.actor(), "submitted"));
+                        let event = self.event(kind, of.0, &of.1, cx.actor(), "submitted");
+                        events.push(event.with_payload(RunPayload::of(&workload.spec)));
                         let one = std::slice::from_ref(workload);
                         entries.extend(self.submit_audit(cx, project, one));
                     }

@@ -10,11 +10,13 @@ use hostler_store::{Conn, EventFilter};
 
 use super::event_hook::object as hook_object;
 use super::secret::secret_object;
+use super::stack::stack_find;
 use super::task_control::find_array;
 use super::workload::find as service_find;
 use super::{lock_object, task};
 use crate::execution::execution_object;
 use crate::schedule::schedule_object;
+use crate::stack::stack_object;
 
 const ONE: Limit = match Limit::new(1) {
     Some(one) => one,
@@ -32,6 +34,7 @@ const FOUND: &[ObjectKind] = &[
     ObjectKind::Execution,
     ObjectKind::Secret,
     ObjectKind::Lock,
+    ObjectKind::Stack,
 ];
 
 /// An object, and what else is known of it.
@@ -211,6 +214,10 @@ async fn present(
                 Err(_) => None,
             };
             found.map(|it| Subject::other(lock_object(&it)))
+        }
+        ObjectKind::Stack => {
+            let found = stack_find(read, project, given).await.map_err(Error::from);
+            optional(found)?.map(|it| Subject::other(stack_object(&it)))
         }
         _ => None,
     })

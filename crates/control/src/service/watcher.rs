@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use hostler_model::suggest::nearest;
 use hostler_model::{
     Code, Error, EventKind, Generation, Limit, Mandate, Name, Node, NodeId, Page, Project,
-    WATCHERS_MAX, Watcher, WatcherId, WatcherOn, WatcherSpec,
+    WATCHERS_MAX, Watcher, WatcherId, WatcherOn, WatcherSetPayload, WatcherSpec,
 };
 use hostler_store::{Conn, Tx};
 use serde_json::json;
@@ -229,8 +229,9 @@ impl Control {
                     settled(update, "watcher", &before.name)?;
                     let (object, of) = (watcher_object(&before), Some(project.id));
                     let words = "removed; nodes look no more";
-                    let event =
-                        self.event(EventKind::WatcherRemoved, of, &object, cx.actor(), words);
+                    let event = self
+                        .event(EventKind::WatcherRemoved, of, &object, cx.actor(), words)
+                        .with_payload(WatcherSetPayload::from(&before));
                     let audit = self
                         .audit(cx, "watcher.remove", &object, of, json!({}))
                         .with_states(Some(&audit_state::watcher(&before)), None);
@@ -272,7 +273,9 @@ impl Control {
         }
         tx.watcher_insert(fresh).await.map_err(|e| taken(e, "watcher", &fresh.name))?;
         let (of, words) = (Some(project.id), fresh.spec.watch.summary());
-        let event = self.event(EventKind::WatcherCreated, of, &object, cx.actor(), words);
+        let event = self
+            .event(EventKind::WatcherCreated, of, &object, cx.actor(), words)
+            .with_payload(WatcherSetPayload::from(fresh));
         let audit = self
             .audit(cx, "watcher.apply", &object, of, detail(fresh))
             .with_states(None, Some(&audit_state::watcher(fresh)));
@@ -293,7 +296,9 @@ impl Control {
         settled(update, "watcher", &before.name)?;
         after.generation = before.generation.next();
         let (object, of) = (watcher_object(before), Some(before.project_id));
-        let event = self.event(news.kind, of, &object, cx.actor(), news.words.clone());
+        let event = self
+            .event(news.kind, of, &object, cx.actor(), news.words.clone())
+            .with_payload(WatcherSetPayload::from(&after));
         let audit = self
             .audit(cx, news.action, &object, of, detail(&after))
             .with_states(Some(&audit_state::watcher(before)), Some(&audit_state::watcher(&after)));

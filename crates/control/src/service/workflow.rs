@@ -12,7 +12,7 @@ use hostler_model::workflow::{
 };
 use hostler_model::{
     BlobScope, Code, Diagnostic, Error, EventKind, Generation, Limit, ObjectKind, ObjectRef, Page,
-    Permission, Project, SecretUse, Timestamp, WorkloadSpec,
+    Permission, Project, SecretUse, Timestamp, VersionPayload, WorkloadSpec,
 };
 use serde_json::{Value as Json, json};
 
@@ -116,8 +116,12 @@ impl Control {
                             let object = workflow_object(&version);
                             let words = format!("version {}", version.version);
                             let kind = EventKind::WorkflowPushed;
-                            let event =
-                                self.event(kind, Some(project.id), &object, cx.actor(), words);
+                            let event = self
+                                .event(kind, Some(project.id), &object, cx.actor(), words)
+                                .with_payload(VersionPayload {
+                                    version: Some(version.version),
+                                    bundle: Some(bundle),
+                                });
                             let detail = json!({
                                 "version": version.version,
                                 "bundle": bundle,
@@ -241,7 +245,9 @@ impl Control {
         let object = workflow_object(&found);
         let words = "removed with all its versions";
         let kind = EventKind::WorkflowRemoved;
-        let event = &[self.event(kind, Some(project.id), &object, cx.actor(), words)];
+        let event = &[self
+            .event(kind, Some(project.id), &object, cx.actor(), words)
+            .with_payload(VersionPayload { version: Some(found.version), bundle: None })];
         let audit = &[self
             .audit(cx, "workflow.remove", &object, Some(project.id), json!({}))
             .with_states(Some(&audit_state::workflow(&found)), None)];
@@ -299,6 +305,7 @@ impl Control {
             values: new.values,
             options: new.options,
             is_cancel_requested: false,
+            trace: cx.request.trace,
             generation: Generation::FIRST,
             created_by: cx.caller.principal_id,
             time_created: now,

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use hostler_model::{
     Code, Desired, Error, EventKind, Generation, Limit, Name, Node, NodeId, ObjectKind, ObjectRef,
-    Page, Permission, Phase, Placement, PlacementId, Project, Run, Service, WorkloadId,
+    Page, Permission, Phase, Placement, PlacementId, Project, Run, RunPayload, Service, WorkloadId,
     WorkloadSpec,
 };
 use hostler_store::{Conn, ServiceFilter, Tx};
@@ -395,6 +395,7 @@ impl Control {
             spec: spec.clone(),
             desired: Desired::Run,
             revision: Generation::FIRST,
+            trace: cx.request.trace,
             generation: Generation::FIRST,
             created_by: cx.caller.principal_id,
             time_created: now,
@@ -411,7 +412,9 @@ impl Control {
         tx.service_insert(service).await.map_err(|e| taken(e, "workload", &service.name))?;
         let project = Some(service.project_id);
         let object = object(service);
-        let event = self.event(EventKind::WorkloadCreated, project, &object, cx.actor(), "applied");
+        let event = self
+            .event(EventKind::WorkloadCreated, project, &object, cx.actor(), "applied")
+            .with_payload(RunPayload::of(&service.spec));
         let detail = json!({ "spec": service.spec });
         let audit = self
             .audit(cx, "workload.apply", &object, project, detail)
@@ -428,13 +431,20 @@ impl Control {
         after: Service,
         news: &News,
     ) -> Result<Service, Error> {
-        let after =
-            Service { generation: before.generation.next(), time_modified: self.now(), ..after };
+        let is_begun = after.desired != before.desired || after.revision != before.revision;
+        let after = Service {
+            generation: before.generation.next(),
+            trace: if is_begun { cx.request.trace } else { before.trace },
+            time_modified: self.now(),
+            ..after
+        };
         let update = tx.service_update(&after, before.generation).await?;
         settled(update, "workload", &after.name)?;
         let project = Some(after.project_id);
         let object = object(&after);
-        let event = self.event(news.kind, project, &object, cx.actor(), news.message.clone());
+        let event = self
+            .event(news.kind, project, &object, cx.actor(), news.message.clone())
+            .with_payload(RunPayload::of(&after.spec));
         let mut detail = json!({ "revision": after.revision });
         if after.spec != before.spec {
             detail["spec"] = json!(after.spec);

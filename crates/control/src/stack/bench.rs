@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use hostler_model::stack::{
     DefinitionBody, ResourceBody, Stack, StackAction, StackEvent, StackOptions, StackResource,
     StackRevision,
@@ -157,6 +158,10 @@ struct OutsideState {
     asked: BTreeMap<String, u32>,
     at_once: usize,
     most: usize,
+    /// What there is, by what it is called.
+    objects: BTreeMap<String, Map<String, Value>>,
+    /// Nobody is answered who looks.
+    is_silent: bool,
 }
 
 impl Outside {
@@ -164,7 +169,8 @@ impl Outside {
     pub fn new(open: usize) -> Arc<Outside> {
         let schema = ResourceSchema::new(OUTSIDE, "Something outside.")
             .property("value", PropertySchema::string("What it is.").updatable())
-            .attribute("value", AttributeSchema::new("The same."));
+            .attribute("value", AttributeSchema::new("The same."))
+            .attribute("state", AttributeSchema::new("Whether it is well."));
         Arc::new(Outside { schema, gate: Semaphore::new(open), state: Mutex::default() })
     }
 
@@ -175,6 +181,28 @@ impl Outside {
     /// Of every deed that was begun here, how often it was asked for.
     pub fn asked(&self) -> Vec<u32> {
         self.state().asked.values().copied().collect()
+    }
+
+    /// What objects there are, and what they are like.
+    pub fn objects(&self) -> BTreeMap<String, Map<String, Value>> {
+        self.state().objects.clone()
+    }
+
+    /// Somebody changes an object behind everybody's back.
+    pub fn meddle(&self, object: &str, name: &str, value: impl Into<Value>) {
+        let mut state = self.state();
+        let known = state.objects.get_mut(object).expect("there is such an object");
+        known.insert(name.to_owned(), value.into());
+    }
+
+    /// An object is lost.
+    pub fn lose(&self, object: &str) {
+        self.state().objects.remove(object).expect("there is such an object");
+    }
+
+    /// From now on nobody is answered who looks, or everybody is.
+    pub fn fall_silent(&self, is_silent: bool) {
+        self.state().is_silent = is_silent;
     }
 
     /// How many were asked for at once, at most.
@@ -202,6 +230,16 @@ impl Outside {
 
 struct OutsideType(Arc<Outside>);
 
+impl OutsideType {
+    /// An object becomes as it is meant, and well.
+    fn put(&self, ctx: &Ctx<'_>, object: &str) -> Change {
+        let value = ctx.property("value").cloned().unwrap_or_default();
+        let known = [("value".to_owned(), value.clone()), ("state".to_owned(), "well".into())];
+        self.0.state().objects.insert(object.to_owned(), Map::from_iter(known));
+        Change::default().attribute("value", value).attribute("state", "well")
+    }
+}
+
 impl Plugin for OutsideType {
     fn schema(&self) -> &ResourceSchema {
         &self.0.schema
@@ -214,8 +252,10 @@ impl Plugin for OutsideType {
     fn create<'a>(&'a self, ctx: &'a Ctx<'a>) -> Doing<'a> {
         async move {
             self.0.act(ctx.key).await;
-            let value = ctx.property("value").cloned().unwrap_or_default();
-            Ok(Progress::Done(Change::physical(ctx.key).attribute("value", value)))
+            Ok(Progress::Done(Change {
+                physical: Some(ctx.key.to_owned()),
+                ..self.put(ctx, ctx.key)
+            }))
         }
         .boxed()
     }
@@ -223,8 +263,8 @@ impl Plugin for OutsideType {
     fn update<'a>(&'a self, ctx: &'a Ctx<'a>, _: &'a [String]) -> Doing<'a> {
         async move {
             self.0.act(ctx.key).await;
-            let value = ctx.property("value").cloned().unwrap_or_default();
-            Ok(Progress::Done(Change::default().attribute("value", value)))
+            let object = ctx.row.physical.as_deref().unwrap_or(ctx.key);
+            Ok(Progress::Done(self.put(ctx, object)))
         }
         .boxed()
     }
@@ -232,7 +272,26 @@ impl Plugin for OutsideType {
     fn delete<'a>(&'a self, ctx: &'a Ctx<'a>) -> Doing<'a> {
         async move {
             self.0.act(ctx.key).await;
+            if let Some(object) = &ctx.row.physical {
+                self.0.state().objects.remove(object);
+            }
             Ok(Progress::done())
+        }
+        .boxed()
+    }
+
+    fn live_state<'a>(
+        &'a self,
+        ctx: &'a Ctx<'a>,
+    ) -> BoxFuture<'a, Result<Option<Map<String, Value>>, Error>> {
+        async move {
+            let is_silent = self.0.state().is_silent;
+            if is_silent {
+                futures::future::pending::<()>().await;
+            }
+            let object = ctx.row.physical.as_deref().unwrap_or_default();
+            let known = self.0.state().objects.get(object).cloned();
+            known.map(Some).ok_or_else(|| Error::not_found("object", object))
         }
         .boxed()
     }

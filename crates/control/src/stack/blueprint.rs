@@ -24,9 +24,7 @@ use serde_json::{Map, Value};
 
 use super::plugin::{Catalog, ChildEnvironment, ChildForm, Plugin, TEMPLATE};
 use super::scene::Output;
-
-/// What hidden values are shown as.
-const HIDDEN: &str = "******";
+use super::sight::{Sight, UNKNOWN, hide, unknown_of};
 
 /// A resource of a template.
 pub(crate) struct Part {
@@ -48,7 +46,7 @@ pub(crate) struct Part {
     maker: Arc<dyn Plugin>,
     /// Of a type that is a template: what it takes, and the template.
     below: Option<Box<(ResourceSchema, Value)>>,
-    place: usize,
+    pub(super) place: usize,
 }
 
 /// A definition that was read.
@@ -59,6 +57,8 @@ pub(crate) struct Blueprint {
     /// The template as it was given.
     pub document: Value,
     pub files: Arc<Map<String, Value>>,
+    /// Which of them are environments.
+    pub environment_files: Vec<String>,
     pub environment: Environment,
     pub parameters: Parameters,
     pub template: Template,
@@ -67,8 +67,12 @@ pub(crate) struct Blueprint {
     pub hooks: BTreeMap<String, BTreeSet<StackHook>>,
     /// Resources that are taken over, as they were left.
     pub left: Map<String, Value>,
+    /// Why somebody wants it; empty where nobody said.
+    pub reason: String,
+    /// What is in the world is looked at before it is compared.
+    pub is_live: bool,
     index: HashMap<String, usize>,
-    loaded: Loaded,
+    pub(super) loaded: Loaded,
 }
 
 impl Types for Catalog {
@@ -155,12 +159,15 @@ impl Blueprint {
             created_by: None,
             document: body.template,
             files: Arc::new(body.files),
+            environment_files: body.environment_files,
             environment,
             parameters,
             template,
             parts,
             hooks,
             left: body.left,
+            reason: body.reason,
+            is_live: body.is_live,
             index,
             loaded,
         })
@@ -187,6 +194,7 @@ impl Blueprint {
             requires: part.requires.clone(),
             deletion_policy: part.deletion_policy,
             is_checkable: is_checkable(&part.plugin),
+            is_external: part.external.is_some(),
         });
         Goal {
             definition: Some(self.definition),
@@ -197,33 +205,50 @@ impl Blueprint {
 
     /// What an object is to be as, now that everything that it requires is there.
     pub fn meant(&self, name: &str, scope: &dyn Scope) -> Result<DeedBody, Failure> {
+        let (meant, _) = self.meant_so_far(name, &Sight::whole(scope))?;
+        Ok(meant)
+    }
+
+    /// What an object is to be as, and which of its properties are not known yet: [`UNKNOWN`] stands in their place.
+    pub fn meant_so_far(
+        &self,
+        name: &str,
+        sight: &Sight<'_>,
+    ) -> Result<(DeedBody, BTreeSet<String>), Failure> {
         let missing = || Failure::new("Error", "the template does not know it");
         let part = self.part(name).ok_or_else(missing)?;
         let loaded = &self.loaded.resources[part.place];
         let words = self.template.words();
         let path = Path::of([words.resources, name]);
         let schema = part.schema();
-        let value = |expr: &Expr| resolved(expr, scope);
-        let given = value(&loaded.properties)?;
-        let (properties, wrong) =
-            schema.take(&Known::from(&given), &path.key(words.properties), &Checks::default());
+        let given = sight.known(&loaded.properties)?;
+        let (mut properties, wrong) =
+            schema.take(&given, &path.key(words.properties), &Checks::default());
         said(wrong)?;
-        let policy = value(&loaded.update_policy)?;
+        let unknown = unknown_of(&given);
+        for name in &unknown {
+            properties.insert(name.clone(), Value::String(UNKNOWN.to_owned()));
+        }
         let (policy, wrong) = schema.take_policy(
-            &Known::from(&policy),
+            &sight.known(&loaded.update_policy)?,
             &path.key(words.update_policy),
             &Checks::default(),
         );
         said(wrong)?;
-        Ok(DeedBody {
+        let metadata = match sight.known(&loaded.metadata)? {
+            known if known.is_whole() => known.to_json(),
+            _ => Value::String(UNKNOWN.to_owned()),
+        };
+        let meant = DeedBody {
             properties,
-            metadata: value(&loaded.metadata)?,
+            metadata,
             update_policy: Value::Object(policy),
             description: loaded.description.clone(),
             template: part.below.as_ref().map(|below| below.1.clone()),
             changed: Vec::new(),
             is_waiting: false,
-        })
+        };
+        Ok((meant, unknown))
     }
 
     /// Every output: its value, or why there is none.
@@ -238,6 +263,27 @@ impl Blueprint {
             })
         };
         self.loaded.outputs.iter().filter_map(output).collect()
+    }
+
+    /// Every output: its value, and whether that is not known yet.
+    pub fn outputs_so_far(&self, sight: &Sight<'_>) -> Vec<(String, Option<Value>, bool)> {
+        let output = |one: &template::LoadedOutput| {
+            let known = sight.known(one.value.as_ref()?).ok();
+            let is_unknown = known.as_ref().is_some_and(|known| !known.is_whole());
+            let value = known.filter(Known::is_whole).map(|known| known.to_json());
+            Some((one.name.clone(), value, is_unknown))
+        };
+        self.loaded.outputs.iter().filter_map(output).collect()
+    }
+
+    /// What the template says of a resource.
+    pub fn described(&self, name: &str) -> String {
+        let part = self.part(name);
+        part.map(|part| self.loaded.resources[part.place].description.clone()).unwrap_or_default()
+    }
+
+    pub fn output_names(&self) -> BTreeSet<String> {
+        self.loaded.outputs.iter().map(|one| one.name.clone()).collect()
     }
 
     pub fn parameter(&self, name: &str) -> Result<Value, ResolveError> {
@@ -271,32 +317,22 @@ impl Blueprint {
         document
     }
 
-    /// Properties for people: what came from a hidden parameter is hidden.
-    pub fn shown_properties(&self, properties: &Map<String, Value>) -> Value {
-        let hidden: Vec<String> = self
-            .parameters
+    /// Values of hidden parameters.
+    pub fn secrets(&self) -> Vec<String> {
+        self.parameters
             .declared()
             .filter(|one| one.schema.is_hidden)
             .filter_map(|one| one.value())
             .filter_map(|value| value.as_str().map(str::to_owned))
             .filter(|text| !text.is_empty())
-            .collect();
-        let mut shown = Value::Object(properties.clone());
-        if !hidden.is_empty() {
-            hide(&mut shown, &hidden);
-        }
-        shown
+            .collect()
     }
-}
 
-fn hide(value: &mut Value, hidden: &[String]) {
-    match value {
-        Value::String(text) if hidden.iter().any(|one| text.contains(one.as_str())) => {
-            HIDDEN.clone_into(text);
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| hide(item, hidden)),
-        Value::Object(map) => map.values_mut().for_each(|item| hide(item, hidden)),
-        _ => {}
+    /// Properties for people: what came from a hidden parameter is hidden.
+    pub fn shown_properties(&self, properties: &Map<String, Value>) -> Value {
+        let mut shown = Value::Object(properties.clone());
+        hide(&mut shown, &self.secrets());
+        shown
     }
 }
 
@@ -307,13 +343,6 @@ impl Part {
             Some(below) => &below.0,
             None => self.maker.schema(),
         }
-    }
-}
-
-fn resolved(expr: &Expr, scope: &dyn Scope) -> Result<Value, Failure> {
-    match expr.resolve(scope) {
-        Ok(resolved) => Ok(resolved.or_null()),
-        Err(error) => Err(Failure::new(error.fault.heat_type(), error.message)),
     }
 }
 

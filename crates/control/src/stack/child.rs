@@ -58,8 +58,11 @@ impl Control {
             template: form.template.clone(),
             environment: blueprint.environment_below(&row.name, form),
             files: blueprint.files.as_ref().clone(),
+            environment_files: blueprint.environment_files.clone(),
             parameters: form.parameters.clone(),
             left: form.left.clone(),
+            reason: String::new(),
+            is_live: blueprint.is_live,
         };
         if let Some(known) = known {
             let key = self.stack_key(known)?;
@@ -111,7 +114,7 @@ impl Control {
 }
 
 /// `ABOVE-RESOURCE-xxxxxxxxxxxx`, with what names cannot have left out.
-fn name_below(above: &Stack, resource: &str, id: StackResourceId) -> StackName {
+pub(super) fn name_below(above: &Stack, resource: &str, id: StackResourceId) -> StackName {
     let id = id.uuid().simple().to_string();
     let tail = &id[id.len() - 12..];
     let is_fine = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);

@@ -2,20 +2,19 @@
 
 use std::collections::HashSet;
 
-use hostler_engine::stack::{DeedRef, Ended, Happening};
-use hostler_model::stack::{
-    SnapshotBody, Stack, StackAction, StackEvent, StackEventStatus, StackResource, StackRevision,
-    StackStatus,
-};
-use hostler_model::{Error, EventKind, Limit, NewAuditEntry, NewEvent, StackEventId, Timestamp};
-use hostler_store::{StackChange, Tx};
-use serde_json::{Value, json};
-
 use super::StackKey;
 use super::child::Below;
+use super::document::document;
 use super::pass::{Company, Walk};
 use super::perform::{Task, Told};
 use crate::Control;
+use hostler_engine::stack::{DeedRef, Ended, Happening};
+use hostler_model::stack::{
+    SnapshotBody, Stack, StackAction, StackDependency, StackEvent, StackEventStatus, StackResource,
+    StackRevision, StackStatus,
+};
+use hostler_model::{Error, EventKind, Limit, NewAuditEntry, NewEvent, StackEventId, Timestamp};
+use hostler_store::{StackChange, Tx};
 
 /// What became of a pass over a stack.
 pub(crate) struct Advanced {
@@ -43,6 +42,8 @@ struct Writing {
     revision: Option<StackRevision>,
     /// What a snapshot holds that was taken, and what it is sealed with.
     snapshot: Option<(StackKey, SnapshotBody)>,
+    /// What the stack uses of others again, when it went back to what it was.
+    uses: Option<Vec<StackDependency>>,
     /// It ended, and somebody may wait for it.
     is_end: bool,
 }
@@ -60,6 +61,7 @@ impl Writing {
             below: Vec::new(),
             revision: None,
             snapshot: None,
+            uses: None,
             is_end: false,
         }
     }
@@ -161,6 +163,7 @@ impl Control {
             below: self.stack_below(walk, wishes)?,
             revision: None,
             snapshot: None,
+            uses: None,
             is_end: ended.is_some(),
         };
         for (id, hook) in std::mem::take(&mut walk.paused) {
@@ -199,6 +202,9 @@ impl Control {
             let number = writing.stack.revision + 1;
             let blueprint = walk.blueprint.as_ref();
             let asked_by = blueprint.and_then(|blueprint| blueprint.created_by.clone());
+            let is_asked = action != StackAction::Rollback;
+            let said = blueprint.map(|blueprint| blueprint.reason.clone());
+            let said = said.filter(|said| is_asked && !said.is_empty());
             let body = self.stack_document(walk);
             writing.stack.revision = number;
             writing.revision = Some(StackRevision {
@@ -206,12 +212,17 @@ impl Control {
                 number,
                 definition,
                 action,
-                reason: writing.stack.standing.reason.clone(),
+                reason: said.unwrap_or_else(|| writing.stack.standing.reason.clone()),
                 resources: u32::try_from(body.resources.len()).unwrap_or(u32::MAX),
                 sealed: walk.key.seal_revision(number, &body)?,
                 created_by: asked_by.unwrap_or_else(|| self.system_actor()),
                 time_created: self.now(),
             });
+        }
+        if action == StackAction::Rollback
+            && let Some(blueprint) = &walk.blueprint
+        {
+            writing.uses = Some(blueprint.dependencies(&writing.stack));
         }
         if action == StackAction::Snapshot {
             writing.snapshot = Some((walk.key.clone(), self.stack_document(walk)));
@@ -239,26 +250,8 @@ impl Control {
 
     /// The objects of a stack and its outputs, as they are now.
     fn stack_document(&self, walk: &Walk) -> SnapshotBody {
-        let mut body = SnapshotBody::default();
-        for row in walk.course.rows().filter(|row| row.replaced_by.is_none()) {
-            let Some(known) = walk.bodies.get(&row.id) else { continue };
-            let document = json!({
-                "name": row.name,
-                "resource_id": row.physical,
-                "type": row.kind,
-                "action": row.standing.action.heat(),
-                "status": row.standing.status.heat(),
-                "metadata": known.metadata,
-                "resource_data": known.data,
-                "properties": known.properties,
-            });
-            body.resources.insert(row.name.clone(), document);
-        }
         let outputs = walk.with_scope(self, |blueprint, scope| blueprint.outputs(scope));
-        for output in outputs.unwrap_or_default() {
-            body.outputs.insert(output.name, output.value.unwrap_or(Value::Null));
-        }
-        body
+        document(walk.course.rows(), &walk.bodies, outputs.unwrap_or_default())
     }
 
     fn stack_event(&self, walk: &Walk, happening: &Happening, now: Timestamp) -> StackEvent {
@@ -318,6 +311,9 @@ impl Control {
                     }
                     if let Some((key, body)) = &writing.snapshot {
                         self.stack_snapshot_write(tx, &writing.stack, key, body).await?;
+                    }
+                    if let Some(uses) = &writing.uses {
+                        tx.stack_dependency_set(writing.stack.id, uses).await?;
                     }
                     for below in &writing.below {
                         self.stack_below_write(tx, below).await?;

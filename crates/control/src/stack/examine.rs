@@ -1,5 +1,7 @@
 //! What an object is, compared with what it is to be.
 
+use std::borrow::Cow;
+
 use hostler_engine::stack::{Failure, Restriction, Verdict};
 use hostler_model::stack::{
     DeedBody, ResourceAction, ResourceBody, Stack, StackResource, StackStatus,
@@ -74,16 +76,10 @@ impl Question<'_> {
         if is_blank || is_failed && !plugin.is_kept_after_failure(&seen) {
             return Ok(Verdict::Replace);
         }
-        let mut before = self.body.properties.clone();
-        if let Some(live) = self.live {
-            let Some(live) = live else { return Ok(Verdict::Replace) };
-            let schema = plugin.schema();
-            let is_ours = |name: &&String| schema.get(name).is_some_and(|one| one.is_updatable);
-            for name in live.keys().filter(is_ours) {
-                before.insert(name.clone(), live[name].clone());
-            }
+        if matches!(self.live, Some(None)) {
+            return Ok(Verdict::Replace);
         }
-        meant.changed = differing(&before, &meant.properties);
+        meant.changed = differing(&self.before(plugin), &meant.properties);
         let wanted = Wanted {
             properties: meant.properties.clone(),
             metadata: meant.metadata.clone(),
@@ -108,12 +104,29 @@ impl Question<'_> {
             files: if self.blueprint.files.is_empty() { &nothing } else { &self.blueprint.files },
             desk: &desk,
         };
-        match plugin.lean(&ctx, &meant.changed) {
-            Lean::Unchanged => Ok(Verdict::Unchanged),
-            Lean::Update => Ok(Verdict::Update),
-            Lean::Replace => Ok(Verdict::Replace),
-            Lean::BySchema => self.by_schema(plugin, part, meant, is_failed),
+        let verdict = match plugin.lean(&ctx, &meant.changed) {
+            Lean::Unchanged => Verdict::Unchanged,
+            Lean::Update => Verdict::Update,
+            Lean::Replace => Verdict::Replace,
+            Lean::BySchema => self.by_schema(plugin, part, meant, is_failed)?,
+        };
+        let is_off = || !unwell(self.body, plugin, self.live).is_empty();
+        Ok(match verdict {
+            Verdict::Unchanged if is_off() => Verdict::Update,
+            verdict => verdict,
+        })
+    }
+
+    /// The properties of the object: as it was made, and where somebody looked, as they are in the world.
+    pub fn before(&self, plugin: &dyn Plugin) -> Cow<'_, Map<String, Value>> {
+        let Some(Some(live)) = self.live else { return Cow::Borrowed(&self.body.properties) };
+        let mut before = self.body.properties.clone();
+        let schema = plugin.schema();
+        let is_ours = |name: &&String| schema.get(name).is_some_and(|one| one.is_updatable);
+        for name in live.keys().filter(is_ours) {
+            before.insert(name.clone(), live[name].clone());
         }
+        Cow::Owned(before)
     }
 
     fn by_schema(
@@ -154,8 +167,22 @@ impl Question<'_> {
     }
 }
 
+/// Attributes that are not as they are when the object is well.
+pub(super) fn unwell<'a>(
+    body: &ResourceBody,
+    plugin: &dyn Plugin,
+    live: Option<&'a Option<Map<String, Value>>>,
+) -> Vec<&'a str> {
+    let Some(Some(live)) = live else { return Vec::new() };
+    let is_property = |name: &str| plugin.schema().get(name).is_some();
+    let is_other = |(name, value): &(&String, &Value)| {
+        !is_property(name) && body.attributes.get(*name).is_some_and(|known| known != *value)
+    };
+    live.iter().filter(is_other).map(|(name, _)| name.as_str()).collect()
+}
+
 /// Names of the properties that differ, in the order of what is wanted, and then of what was.
-fn differing(before: &Map<String, Value>, after: &Map<String, Value>) -> Vec<String> {
+pub(super) fn differing(before: &Map<String, Value>, after: &Map<String, Value>) -> Vec<String> {
     let value =
         |map: &'_ Map<String, Value>, name: &str| map.get(name).cloned().unwrap_or_default();
     let is_other = |name: &&String| value(before, name) != value(after, name);

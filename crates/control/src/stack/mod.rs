@@ -21,32 +21,48 @@
 //!
 //! [`StackResource::deed_key`]: hostler_model::stack::StackResource::deed_key
 
+mod alarm;
 #[doc(hidden)]
 pub mod bench;
 mod blueprint;
 mod child;
 mod commit;
+mod document;
+mod drift;
 mod enter;
 mod examine;
+mod live;
 mod pass;
 mod perform;
+mod plan;
+mod plan_below;
+mod plan_words;
 pub(crate) mod plugin;
+mod present;
 mod scene;
 mod scope;
 mod seal;
+mod sight;
 mod signal;
 mod signal_url;
+mod stage;
+mod uses;
 
 pub(crate) use blueprint::{Blueprint, files_of, identity_of};
 pub(crate) use commit::Advanced;
+pub(crate) use document::{as_heat, document, exported, whole};
 pub(crate) use enter::NewStack;
 pub(crate) use pass::Walk;
 pub(crate) use perform::{Task, Told};
 
+pub use alarm::{AlarmReport, StackAlarms};
+pub(crate) use plan::{Tried, Wish};
+pub(crate) use plan_words::{parameters_differ, values_differ};
 pub(crate) use scene::{Output, Scene};
 pub(crate) use seal::{StackKey, key_place};
 pub(crate) use signal::Signalled;
 pub use signal_url::SignalPass;
+pub(crate) use stage::Stage;
 
 use hostler_model::stack::Stack;
 use hostler_model::{EventKind, NewEvent, ObjectKind, ObjectRef, StackPayload, stack_correlation};

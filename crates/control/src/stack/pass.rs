@@ -11,7 +11,7 @@ use std::time::Duration;
 use hostler_engine::stack::{Course, DeedRef, Ended, Failure, Goal, Hands, Outcome, Step, Verdict};
 use hostler_model::stack::{
     DeedBody, DeedKind, ResourceBody, STACK_DEPTH_MAX, Stack, StackFailure, StackHook,
-    StackResource, StackStatus,
+    StackResource,
 };
 use hostler_model::{Error, Generation, Span, StackId, StackResourceId};
 use serde_json::{Map, Value};
@@ -19,12 +19,14 @@ use serde_json::{Map, Value};
 use super::StackKey;
 use super::blueprint::Blueprint;
 use super::examine::Question;
+use super::live::Live;
 use super::perform::{
-    AGAIN, Others, Siblings, StackDesk, Task, Told, call, deed_as_is, is_meant, lasting, wanted_of,
+    AGAIN, Siblings, StackDesk, Task, Told, call, deed_as_is, lasting, wanted_of,
 };
 use super::plugin::{Change, ChildWish, Ctx, Plugin, Progress, Seen};
+use super::present::Present;
 use super::scene::{Child, Scene};
-use super::scope::{Facade, Resources, StackScope};
+use super::scope::{Facade, StackScope};
 use crate::Control;
 
 /// How long other servers leave a deed to the one that has it in hand, without hearing of it.
@@ -59,7 +61,8 @@ pub(crate) struct Walk {
     /// The end of the course was written.
     pub(super) is_told: bool,
     /// Properties as they are in the world, of resources that were asked for them.
-    pub(super) live: HashMap<StackResourceId, Option<Map<String, Value>>>,
+    pub(super) live: HashMap<StackResourceId, Live>,
+    pub(super) is_looked: bool,
 }
 
 /// What a pass has to know besides the rows.
@@ -100,6 +103,7 @@ impl Walk {
             outside: Vec::new(),
             is_told,
             live: HashMap::new(),
+            is_looked: false,
         })
     }
 
@@ -474,100 +478,10 @@ impl Walk {
     pub(super) fn news_of_end(&self) -> Option<Ended> {
         self.course.ended().filter(|_| !self.is_told)
     }
-
-    /// Has what is in the world looked at before it is compared, where that was chosen.
-    async fn look_live(&mut self, control: &Control) {
-        use futures::StreamExt;
-        let stack = self.course.stack();
-        let is_asked = stack.options.converges
-            && stack.standing.status == StackStatus::InProgress
-            && stack.standing.action == hostler_model::stack::StackAction::Update;
-        if !is_asked || !self.live.is_empty() {
-            return;
-        }
-        let walk = &*self;
-        let looks = walk.course.rows().filter(|row| row.deed.is_none()).filter_map(|row| {
-            let body = walk.bodies.get(&row.id)?;
-            let plugin = control.stack_plugin(&body.plugin).filter(|it| !it.is_local())?;
-            Some(async move { (row.id, walk.live_of(control, plugin.as_ref(), row, body).await) })
-        });
-        let looks: Vec<_> = looks.collect();
-        let found: Vec<_> = futures::stream::iter(looks)
-            .buffer_unordered(AT_ONCE as usize)
-            .filter_map(|(id, live)| async move { Some((id, live?)) })
-            .collect()
-            .await;
-        self.live = found.into_iter().collect();
-    }
-
-    /// The properties as they are in the world; the inner nothing says that the object is gone, the outer that nobody knows.
-    async fn live_of(
-        &self,
-        control: &Control,
-        plugin: &dyn Plugin,
-        row: &StackResource,
-        body: &ResourceBody,
-    ) -> Option<Option<Map<String, Value>>> {
-        let resources = Present { walk: self, control };
-        let stack = self.course.stack();
-        let desk = StackDesk { control, key: &self.key, stack, row, others: &resources };
-        let (key, wanted, nothing) = (row.deed_key(), wanted_of(body), Map::new());
-        let now = control.now();
-        let ctx = Ctx {
-            seen: Seen { stack, row, body, child: None },
-            wanted: &wanted,
-            key: &key,
-            begun: now,
-            now,
-            files: self.blueprint.as_ref().map_or(&nothing, |blueprint| blueprint.files.as_ref()),
-            desk: &desk,
-        };
-        match plugin.live_state(&ctx).await {
-            Ok(live) => live.map(Some),
-            Err(error) if error.code == hostler_model::Code::NotFound => Some(None),
-            Err(error) => {
-                tracing::warn!(resource = row.name, %error, "a resource cannot be looked at");
-                None
-            }
-        }
-    }
-}
-
-/// The resources of a walk, by what the goal calls them.
-pub(super) struct Present<'a> {
-    pub walk: &'a Walk,
-    pub control: &'a Control,
-}
-
-impl Present<'_> {
-    fn row(&self, name: &str) -> Option<&StackResource> {
-        let position = self.walk.blueprint.as_ref().and_then(|b| b.position(name));
-        position.and_then(|position| self.walk.course.resource(position)).or_else(|| {
-            let mut all = self.walk.course.rows();
-            all.find(|row| row.name == name && row.replaced_by.is_none())
-        })
-    }
-}
-
-impl Resources for Present<'_> {
-    fn seen(&self, name: &str) -> Option<Seen<'_>> {
-        self.walk.seen(self.row(name)?)
-    }
-
-    fn plugin(&self, name: &str) -> Option<Arc<dyn Plugin>> {
-        self.control.stack_plugin(&self.walk.bodies.get(&self.row(name)?.id)?.plugin)
-    }
-}
-
-impl Others for Present<'_> {
-    fn find(&self, reference: &str) -> Option<Seen<'_>> {
-        let mut all = self.walk.course.rows().filter_map(|row| self.walk.seen(row));
-        all.find(|seen| is_meant(seen, reference))
-    }
 }
 
 /// What the course has to know of what a stack is to be.
-fn goal_of(control: &Control, stack: &Stack, blueprint: Option<&Blueprint>) -> Goal {
+pub(super) fn goal_of(control: &Control, stack: &Stack, blueprint: Option<&Blueprint>) -> Goal {
     let Some(blueprint) = blueprint else {
         return Goal { definition: stack.wanted, ..Goal::default() };
     };

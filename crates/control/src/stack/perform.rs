@@ -17,11 +17,16 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::StackKey;
+use super::live::within;
 use super::plugin::{ChildView, Ctx, Desk, Plugin, Progress, Seen, SignalKind, Wanted};
 use crate::Control;
 
 /// What a call that may go better later waits for.
 pub(super) const AGAIN: Duration = Duration::from_secs(5);
+
+/// How long one call of a plugin may take, which is not meant to wait for anything. What it began goes on outside; it is called
+/// again, under the same key.
+const CALL_MAX: Duration = Duration::from_secs(300);
 
 /// Other resources of the stack of whoever asks.
 pub(super) trait Others: Sync {
@@ -239,7 +244,8 @@ impl Task {
             files: &self.files,
             desk: &desk,
         };
-        let progress = call(self.plugin.as_ref(), &ctx, self.kind, self.left.as_ref()).await;
+        let called = call(self.plugin.as_ref(), &ctx, self.kind, self.left.as_ref());
+        let progress = within(&self.control, CALL_MAX, called).await;
         if let Err(error) = &progress {
             let (stack, resource) = (&self.stack.name, &self.row.name);
             tracing::debug!(%stack, resource, error = %chain(error), "a deed of a stack met an error");

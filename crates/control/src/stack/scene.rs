@@ -252,13 +252,18 @@ impl Control {
         self.stack_catalog.plugin(type_name)
     }
 
-    /// A configuration of software of a project, whole.
-    pub(super) async fn stack_software_config(
+    /// A configuration of software of a project, whole: one that was entered by itself, or that a stack has made.
+    pub(crate) async fn stack_software_config(
         &self,
         project: hostler_model::ProjectId,
         id: &str,
     ) -> Result<Option<Map<String, Value>>, Error> {
         let mut read = self.store.read().await?;
+        if let Ok(known) = id.parse()
+            && let Some(config) = self.software_config_entered(&mut read, project, known).await?
+        {
+            return Ok(Some(config));
+        }
         for row in read.stack_resources_physical(None, id).await? {
             let Some(stack) = read.stack_get(row.stack_id).await? else { continue };
             if stack.project_id != project {

@@ -8,9 +8,10 @@ use hostler_model::stack::{Stack, StackEventStatus, StackResource};
 use hostler_model::{Error, NewAuditEntry, NewEvent, StackResourceId};
 use serde_json::{Map, Value};
 
-use super::pass::{Present, Walk};
+use super::pass::Walk;
 use super::perform::{StackDesk, wanted_of};
 use super::plugin::{Ctx, Plugin, Signal, SignalTaken};
+use super::present::Present;
 use super::scene::Scene;
 use crate::Control;
 

@@ -10,13 +10,14 @@ use hostler_control::backup::{self, BackupError, Made, NewBackup, Shelf};
 use hostler_control::{
     BackupConfig, BackupReport, Boot, BootError, ControlConfig, EventQuery, NewTask,
 };
+use hostler_model::backup::TableSum;
 use hostler_model::{
     Cores, EventKind, Generation, Limit, Mode, NodeState, RunStateKind, Severity, TaskStateKind,
     WorkloadSpec,
 };
 use hostler_store::{OpenOptions, RESTORE_UNFINISHED, Store};
 use hostler_testkit::{Random, SimAgent, Truth, World};
-use hostler_trust::{Keyring, LockKey, MasterKey, SecretString};
+use hostler_trust::{Keyring, LockKey, MasterKey, SecretBytes, SecretString};
 use tokio::sync::mpsc;
 
 use crate::postgres::Schema;
@@ -55,7 +56,7 @@ async fn sqlite() -> Store {
 }
 
 /// Everything but what settling changes.
-async fn rows(store: &Store) -> Vec<hostler_model::backup::TableSum> {
+async fn rows(store: &Store) -> Vec<TableSum> {
     use futures::StreamExt as _;
     let mut snapshot = store.snapshot().await.unwrap();
     let mut sums = Vec::new();
@@ -152,23 +153,80 @@ async fn a_backup_is_restored_row_by_row_in_both_directions() {
 
 #[tokio::test]
 async fn what_is_written_meanwhile_is_in_it_wholly_or_not_at_all() {
+    Box::pin(drill_of_a_busy(&World::new(2).await, sqlite().await)).await;
+}
+
+#[tokio::test]
+async fn a_busy_sqlite_is_restored_on_postgres() {
+    let Some(schema) = Schema::create("busy_there") else { return };
+    Box::pin(drill_of_a_busy(&World::new(2).await, schema.open().await)).await;
+}
+
+#[tokio::test]
+async fn a_busy_postgres_is_restored_on_sqlite() {
+    let Some(schema) = Schema::create("busy_here") else { return };
+    let world = World::configured(schema.open().await, 2, ControlConfig::default()).await;
+    Box::pin(drill_of_a_busy(&world, sqlite().await)).await;
+}
+
+/// What a restore changes itself when everything is there: it says that it was done, takes servers for gone, and lets
+/// numbers leap over those that were given since. All other tables are, row by row, what they were at the moment of the
+/// backup.
+const SETTLED: [&str; 8] = [
+    "audit_entry",
+    "event",
+    "journal_head",
+    "lease",
+    "lock_floor",
+    "server",
+    "setting",
+    "state_head",
+];
+
+/// Backs up a control plane where much is done meanwhile, restores it elsewhere and looks at every row.
+async fn drill_of_a_busy(world: &World, copy: Store) {
     let dir = tempfile::tempdir().unwrap();
-    let world = World::new(2).await;
     for n in 0..50 {
-        submit(&world, &format!("before-{n}")).await;
+        submit(world, &format!("before-{n}")).await;
     }
     let file = dir.path().join("busy.backup");
     let new = NewBackup::checked("test", world.now(), Some(&key()), None, true).unwrap();
+    let (tell, told) = tokio::sync::oneshot::channel();
     let writing = async {
+        let mut tell = Some(tell);
         for n in 0..50 {
-            submit(&world, &format!("during-{n}")).await;
+            submit(world, &format!("during-{n}")).await;
+            keep_secret(world, &format!("secret-{n}")).await;
+            if let Some(tell) = tell.take_if(|_| n == 9) {
+                tell.send(()).unwrap();
+            }
         }
     };
-    let (made, ()) = tokio::join!(take(&world.store, new, &file), writing);
-    made.unwrap();
-    let copy = sqlite().await;
-    backup::restore(&copy, &file, Some(&key()), false, world.now()).await.unwrap();
-    let again = world_on(copy, &world).await;
+    let taking = async {
+        told.await.unwrap();
+        take(&world.store, new, &file).await
+    };
+    let (made, ()) = tokio::join!(taking, writing);
+    let made = made.unwrap();
+    let restored = backup::restore(&copy, &file, Some(&key()), false, world.now()).await.unwrap();
+    assert_eq!(restored.summary, made.summary);
+
+    let there = rows(&copy).await;
+    let names = |sums: &[TableSum]| sums.iter().map(|sum| sum.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&there), names(&made.summary.tables));
+    let mut compared = 0;
+    for (was, is) in made.summary.tables.iter().zip(&there) {
+        match SETTLED.contains(&was.name.as_str()) {
+            true => assert!(is.rows <= was.rows + 1, "{}: {} and {}", was.name, was.rows, is.rows),
+            false => {
+                assert_eq!(was, is);
+                compared += was.rows;
+            }
+        }
+    }
+    assert!(compared >= 80, "{compared} rows");
+
+    let again = world_on(copy.clone(), world).await;
     // Every task has its event, and every event its task: a transaction is not cut.
     let query = EventQuery { kind: Some(EventKind::TaskCreated.into()), ..EventQuery::default() };
     let events =
@@ -178,10 +236,18 @@ async fn what_is_written_meanwhile_is_in_it_wholly_or_not_at_all() {
         .task_list(&world.cx, &world.project, &[], None, None, Limit::new(1000).unwrap())
         .await
         .unwrap();
-    assert!(tasks.items.len() >= 50);
+    assert!(tasks.items.len() >= 60);
     assert_eq!(events.items.len(), tasks.items.len());
     let verdict = again.control.audit_verify(&world.cx).await.unwrap();
     assert!(verdict.is_intact, "{verdict:?}");
+    copy.close().await;
+}
+
+async fn keep_secret(world: &World, name: &str) {
+    let value = SecretBytes::new(name.as_bytes().to_vec());
+    let reference = name.parse().unwrap();
+    let set = world.control.secret_set(&world.cx, &world.project, &reference, &value, false);
+    Box::pin(set).await.unwrap();
 }
 
 #[tokio::test]
@@ -358,10 +424,19 @@ async fn nothing_is_overwritten_unasked_and_nothing_is_touched_for_a_bad_file() 
 
 #[tokio::test]
 async fn a_database_that_a_server_works_on_is_not_restored() {
+    guarded(&World::new(9).await).await;
+}
+
+#[tokio::test]
+async fn a_postgres_that_a_server_works_on_is_not_restored() {
+    let Some(schema) = Schema::create("guarded") else { return };
+    guarded(&World::configured(schema.open().await, 9, ControlConfig::default()).await).await;
+}
+
+async fn guarded(world: &World) {
     let dir = tempfile::tempdir().unwrap();
-    let world = World::new(9).await;
-    let id = submit(&world, "one").await;
-    let file = save(&world, dir.path()).await;
+    let id = submit(world, "one").await;
+    let file = save(world, dir.path()).await;
     let (control, store) = (&world.control, &world.store);
     control.register("a:7443".into(), "a:7444".into(), "test").await.unwrap();
     world.advance(Duration::from_secs(3));
@@ -370,7 +445,7 @@ async fn a_database_that_a_server_works_on_is_not_restored() {
     let words = refused.to_string();
     assert!(words.contains(control.server_name()) && words.contains("heard of 3s ago"), "{words}");
     assert!(words.contains("stop them all"), "{words}");
-    assert_eq!(state(&world, &id).await, TaskStateKind::Pending);
+    assert_eq!(state(world, &id).await, TaskStateKind::Pending);
     let mut renew = control.server_renew_reconciler();
     assert_eq!(renew.reconcile().await.error, None);
     assert!(!control.is_restored());

@@ -19,8 +19,7 @@ use hostler_store::{OpenOptions, Store};
 use hostler_testkit::World;
 use serde_json::{Value, json};
 
-/// Raise it to 100,000 to see it hold there too; it takes some minutes then.
-/// The whole of it, 100,000 with 50 hooks, takes a while: HOSTLER_HOOK_EVENTS=100000.
+/// `HOSTLER_HOOK_EVENTS=100000` raises it, and takes some minutes; `bench/hooks` does as many on a real server.
 const EVENTS: usize = 2_000;
 const HOOKS: usize = 50;
 const OBJECTS: usize = 40;

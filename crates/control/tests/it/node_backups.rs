@@ -24,7 +24,7 @@ use hostler_testkit::{ObjectServer, SimAgent, World};
 use tokio::sync::mpsc;
 
 /// A node that has one file, and puts back what it is told to.
-struct Machine {
+pub(crate) struct Machine {
     control: Control,
     node: NodeId,
     file: Mutex<Vec<u8>>,
@@ -110,7 +110,20 @@ impl Machine {
         Ok(all)
     }
 
-    async fn answer(&self, ask: HostAsk) -> Vec<u8> {
+    /// One that has this file.
+    pub(crate) fn new(control: Control, node: NodeId, file: &[u8]) -> Machine {
+        Machine {
+            control,
+            node,
+            file: Mutex::new(file.to_vec()),
+            back: Mutex::default(),
+            jobs: Mutex::default(),
+            sent: Mutex::default(),
+            lie: Mutex::default(),
+        }
+    }
+
+    pub(crate) async fn answer(&self, ask: HostAsk) -> Vec<u8> {
         let failed = |error: Error| error.detail;
         match ask {
             HostAsk::Backup { spec: None, .. } | HostAsk::Restore { order: None, .. } => {
@@ -175,15 +188,7 @@ async fn machine(world: &World, name: &str, file: &[u8]) -> (SimAgent, Arc<Machi
     };
     let attached = world.control.node_attach(agent.node_id, agent.serial(), &hello).await.unwrap();
     let Attach::Attached(attached) = attached else { panic!("{attached:?}") };
-    let machine = Arc::new(Machine {
-        control: world.control.clone(),
-        node: agent.node_id,
-        file: Mutex::new(file.to_vec()),
-        back: Mutex::default(),
-        jobs: Mutex::default(),
-        sent: Mutex::default(),
-        lie: Mutex::default(),
-    });
+    let machine = Arc::new(Machine::new(world.control.clone(), agent.node_id, file));
     world.control.node_link(&attached, Arc::new(Link(Arc::clone(&machine))));
     (agent, machine)
 }

@@ -1,6 +1,9 @@
 //! Secrets: who may do what, what is left in the records, what nodes get, and master keys that change.
 
-use hostler_control::{Boot, BootError, Control, ControlConfig, Cx, NewTask};
+use hostler_control::{
+    Boot, BootError, Control, ControlConfig, Cx, NewSoftwareConfig, NewSoftwareDeployment, NewTask,
+};
+use hostler_model::stack::{SoftwareConfigBody, SoftwareDeploymentBody, StackStatus};
 use hostler_model::{
     Actor, ActorKind, Code, EventKind, Grant, Limit, PlacementId, Role, Scope, SecretRef,
     SecretUse, WorkloadSpec,
@@ -8,6 +11,7 @@ use hostler_model::{
 use hostler_store::{AuditFilter, EventFilter};
 use hostler_testkit::{SimAgent, World};
 use hostler_trust::{Keyring, MasterKey, SecretBytes};
+use serde_json::{Map, json};
 
 const CANARY: &[u8] = b"canary-5ecret-value";
 
@@ -255,6 +259,25 @@ fn boot(world: &World, master_key: Keyring) -> Boot {
     }
 }
 
+/// A configuration of software and its deployment, by whose id it is known.
+async fn deployed(world: &World) -> String {
+    let (control, cx, project) = (&world.control, &world.cx, &world.project);
+    let body = SoftwareConfigBody { config: json!("echo hidden"), ..SoftwareConfigBody::default() };
+    let new = NewSoftwareConfig { name: "c".to_owned(), group: "script".to_owned(), body };
+    let config = control.software_config_create(cx, project, new).await.unwrap();
+    let input_values = Map::from_iter([("a".to_owned(), json!("hidden"))]);
+    let new = NewSoftwareDeployment {
+        config: config["id"].as_str().unwrap().to_owned(),
+        server: "srv".to_owned(),
+        action: "CREATE".to_owned(),
+        status: StackStatus::InProgress,
+        reason: String::new(),
+        body: SoftwareDeploymentBody { input_values, ..SoftwareDeploymentBody::default() },
+    };
+    let made = control.software_deployment_create(cx, project, new).await.unwrap();
+    made["id"].as_str().unwrap().to_owned()
+}
+
 #[tokio::test]
 async fn a_master_key_is_replaced_bit_by_bit() {
     let world = World::new(76).await;
@@ -263,6 +286,7 @@ async fn a_master_key_is_replaced_bit_by_bit() {
         set(&world.control, &world, &world.cx, &format!("s{n}"), format!("value {n}").as_bytes())
             .await;
     }
+    let deployed = deployed(&world).await;
     let both = || Keyring::new(new.clone(), vec![old.clone()]);
     assert!(matches!(
         boot(&world, new.clone().into()).run().await,
@@ -271,7 +295,7 @@ async fn a_master_key_is_replaced_bit_by_bit() {
     let control = boot(&world, both()).run().await.unwrap();
     set(&control, &world, &world.cx, "fresh", b"with the new key").await;
     let done = control.secret_rewrap(&world.cx).await.unwrap();
-    assert_eq!((done.key_id, done.count, done.left), (new.id(), 252, vec![]));
+    assert_eq!((done.key_id, done.count, done.left), (new.id(), 254, vec![]));
     let again = control.secret_rewrap(&world.cx).await.unwrap();
     assert_eq!(again.count, 0, "there is nothing left");
     assert!(matches!(
@@ -283,6 +307,10 @@ async fn a_master_key_is_replaced_bit_by_bit() {
         let read = alone.secret_read(&world.cx, &world.project, &named(name)).await.unwrap();
         assert_eq!(read.value.expose(), value.as_bytes());
     }
+    let told = alone.software_metadata(&world.cx, &world.project, "srv").await.unwrap();
+    assert_eq!(told[0]["config"], "echo hidden");
+    let deployment = alone.software_deployment_get(&world.cx, &world.project, &deployed).await;
+    assert_eq!(deployment.unwrap()["input_values"], json!({ "a": "hidden" }));
     assert_eq!(alone.authority().fingerprint(), world.control.authority().fingerprint());
 }
 

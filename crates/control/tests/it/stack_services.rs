@@ -17,7 +17,7 @@ struct Bench {
 fn form(resources: Value) -> StackForm {
     let template = json!({
         "heat_template_version": "2021-04-16",
-        "parameters": { "word": { "type": "string", "default": "one" }, "secret": { "type": "string", "default": "s", "hidden": true } },
+        "parameters": { "word": { "type": "string", "default": "one" }, "secret": { "type": "string", "default": "hush", "hidden": true } },
         "resources": resources,
         "outputs": { "out": { "value": { "get_param": "word" } } },
     });
@@ -253,6 +253,8 @@ async fn a_project_has_as_many_stacks_as_it_may() {
     it.control().stack_create(&it.world.cx, &lab, make("one")).await.unwrap();
     let over = it.control().stack_create(&it.world.cx, &lab, make("two")).await.unwrap_err();
     assert_eq!((over.kind, over.error.code), ("RequestLimitExceeded", Code::QuotaExceeded));
+    let words = "Request limit exceeded: You have reached the maximum stacks per tenant, 1. Please delete some stacks.";
+    assert_eq!(over.message, words);
 }
 
 #[tokio::test]

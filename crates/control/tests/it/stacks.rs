@@ -671,7 +671,16 @@ async fn an_object_of_somebody_else_is_only_known() {
     );
     let id = bench_.create("s", &body).await;
     assert_eq!(bench_.standing(id).await, complete("CREATE"));
-    assert_eq!(bench_.look(id).await.outputs[0].1, Ok(json!("abc-1")));
+    let looked = bench_.look(id).await;
+    assert_eq!(looked.outputs[0].1, Ok(json!("abc-1")));
+    assert_eq!(
+        told_since(&looked, 0)[1..4],
+        [
+            "theirs ADOPT_IN_PROGRESS state changed",
+            "theirs ADOPT_COMPLETE state changed",
+            "theirs CHECK_COMPLETE CHECK not supported for Hostler::Bench::Outside",
+        ]
+    );
     bench_.begin(id, StackAction::Delete, None).await;
     assert!(bench_.look(id).await.stack.is_deleted());
     assert!(world.asked().is_empty(), "it was never touched");

@@ -109,7 +109,7 @@ pub(super) fn disks(seen: &Observations) -> Vec<Finding> {
 }
 
 /// Room and inodes, whichever is the worse.
-fn disk(disk: &Disk) -> Vec<Finding> {
+pub(super) fn disk(disk: &Disk) -> Vec<Finding> {
     const CHECK: &str = "disk";
     let share = |free: u64, all: u64| match all {
         0 => 1.0,

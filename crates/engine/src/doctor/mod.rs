@@ -169,6 +169,11 @@ pub fn examine(seen: &Observations) -> Vec<Finding> {
     findings
 }
 
+/// Looks at disks alone.
+pub fn examine_disks(disks: &[Disk]) -> Vec<Finding> {
+    disks.iter().flat_map(database::disk).collect()
+}
+
 /// The worst there is.
 pub fn worst(findings: &[Finding]) -> Severity {
     findings.iter().map(|finding| finding.severity).max().unwrap_or(Severity::Ok)

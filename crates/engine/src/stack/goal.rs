@@ -28,6 +28,8 @@ pub struct Wanted {
     pub deletion_policy: DeletionPolicy,
     /// Its type can look at the object and say whether it is well.
     pub is_checkable: bool,
+    /// Its object is there, and somebody else looks after it: it is taken over and checked, and never changed.
+    pub is_external: bool,
 }
 
 /// Why no course leads to a goal.

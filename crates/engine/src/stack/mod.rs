@@ -22,8 +22,9 @@
 //! one can come from what is not done to what is done, and never back.
 //!
 //! [`plan`] asks a course what it would do. [`StackLinks`] orders stacks among one another, and [`scale`] has the arithmetic
-//! of groups.
+//! of groups. [`alarm`] says when one rings.
 
+pub mod alarm;
 mod begin;
 mod course;
 mod failure;

@@ -12,6 +12,7 @@
 //! When a step does not run, others learn of it: one whose own condition did not hold counts as done for those that
 //! depend on it; one that failed, or was itself skipped because of a failure, does not, however far away that failure was.
 
+mod files;
 mod wait;
 
 #[cfg(test)]
@@ -24,6 +25,7 @@ use hostler_model::workflow::{ExecutionOutcome, OnFailure, SkipReason, StepEnd, 
 
 pub use hostler_model::workflow::Standing;
 
+pub use files::missing;
 pub use wait::delay;
 
 /// What to do.
@@ -219,12 +221,21 @@ impl Course {
 
     /// A try of a step ended.
     pub fn ended(&mut self, step: usize, end: StepEnd, now: Span) -> Vec<Action> {
+        self.over(step, end, now, true)
+    }
+
+    /// The same where another try would end alike: there is none.
+    pub fn given_up(&mut self, step: usize, end: StepEnd, now: Span) -> Vec<Action> {
+        self.over(step, end, now, false)
+    }
+
+    fn over(&mut self, step: usize, end: StepEnd, now: Span, is_worth: bool) -> Vec<Action> {
         let mut actions = Vec::new();
         let Standing::Running { attempt, .. } = self.standing[step] else { return actions };
         self.release(step);
         let retry = &self.workflow.steps[step].retry;
         let is_stopping = self.ending.is_some();
-        if end.is_retried() && attempt <= retry.retries && !is_stopping {
+        if is_worth && end.is_retried() && attempt <= retry.retries && !is_stopping {
             let at = Span::from_millis(
                 now.millis() + delay(retry, attempt, self.options.seed, step).millis(),
             );

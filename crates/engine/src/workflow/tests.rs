@@ -66,6 +66,22 @@ fn run(
 }
 
 #[test]
+fn what_is_given_up_is_not_tried_again() {
+    let flaky = Step { retry: Retry { retries: 3, ..Retry::default() }, ..step("flaky", &[]) };
+    for (is_given_up, expected) in [(false, 1), (true, 0)] {
+        let graph = workflow(vec![flaky.clone(), step("next", &["flaky"])]);
+        let (mut course, _) = Course::begin(graph, Options::default());
+        let actions = match is_given_up {
+            true => course.given_up(0, StepEnd::Failed, ms(1)),
+            false => course.ended(0, StepEnd::Failed, ms(1)),
+        };
+        let again = actions.iter().filter(|action| matches!(action, Action::Again { .. })).count();
+        assert_eq!(again, expected, "{actions:?}");
+        assert_eq!(course.outcome().is_some(), is_given_up);
+    }
+}
+
+#[test]
 fn what_can_run_at_once_does_and_the_rest_follows() {
     let graph =
         workflow(vec![step("a", &[]), step("b", &[]), step("c", &["a", "b"]), step("d", &["a"])]);

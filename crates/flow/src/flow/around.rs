@@ -29,6 +29,13 @@ impl Flow {
         step: usize,
     ) -> Result<Vec<Action>, FlowError> {
         self.observer.told(&Told::Undoing { step });
+        if self.is_others(step) {
+            let name = self.steps[step].name.clone();
+            self.note(|| Line::Undoing { step: name })?;
+            let handle = self.tasks.spawn_local(self.undo_of_other(step));
+            self.jobs.insert(handle.id(), Job::Undo { step });
+            return Ok(Vec::new());
+        }
         let definition = &self.workflow.steps[step];
         let mut ground = match stage::ground(&self.workflow, Some(definition), &self.setup) {
             Ok(ground) => ground,
@@ -55,15 +62,33 @@ impl Flow {
 
     /// Calls what a step wants called.
     pub(super) fn around(&mut self, step: usize, handler: Handler, result: &StepResult) {
+        self.around_try(step, handler, result, self.steps[step].attempts);
+    }
+
+    /// The same, as if it were that try.
+    pub(super) fn around_try(
+        &mut self,
+        step: usize,
+        handler: Handler,
+        result: &StepResult,
+        attempt: u32,
+    ) {
         let definition = &self.workflow.steps[step];
         if !definition.handlers.contains(&handler) {
+            return;
+        }
+        // What belongs to a try is called with it there.
+        if self.is_others(step) {
+            if handler == Handler::Skip {
+                self.skip_of_other(step, result);
+            }
             return;
         }
         let what = What::Step {
             step: definition.name.clone(),
             handler,
             result: result.clone(),
-            input: self.input(step, self.steps[step].attempts),
+            input: self.input(step, attempt),
         };
         if let Some(call) = self.called(Some(step), what) {
             let text = format!("`{}`, {handler}", definition.name);
@@ -166,11 +191,14 @@ impl Flow {
 
     /// Waits for everything that was called. Who does not want to wait has it ended.
     pub(super) async fn settle(&mut self, stop: &mut (impl Future<Output = ()> + Unpin)) {
-        let Flow { calls, caller, .. } = self;
+        let Flow { calls, caller, sent_away, .. } = self;
         tokio::select! {
             biased;
             () = all(calls) => return,
-            () = stop => caller.hang_up(),
+            () = stop => {
+                caller.hang_up();
+                sent_away.notify_waiters();
+            }
         }
         all(calls).await;
     }

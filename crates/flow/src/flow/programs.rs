@@ -35,7 +35,15 @@ impl Flow {
             && !planned.handlers.contains(&Handler::StepStart)
             && !self.observer.is_asking();
         let is_alike = |step: &Step| is_plain(step) && step.timeout.is_none() && !step.background;
-        if is_unseen && !self.setup.check && planned.steps.iter().all(is_alike) {
+        // Whoever carries out a step for another user looks after its time.
+        for other in self.others.keys() {
+            planned.steps[*other].timeout = None;
+        }
+        if is_unseen
+            && self.others.is_empty()
+            && !self.setup.check
+            && planned.steps.iter().all(is_alike)
+        {
             let places = places(&self.workflow, &self.setup);
             planned.config.max_parallel = Some(places.saturating_mul(2));
         }
@@ -44,7 +52,10 @@ impl Flow {
 
     pub(super) fn is_for_crew(&self, step: usize) -> bool {
         let has_first = self.workflow.handlers.contains(&Handler::StepStart);
-        is_plain(&self.workflow.steps[step]) && !self.setup.check && !has_first
+        is_plain(&self.workflow.steps[step])
+            && !self.setup.check
+            && !has_first
+            && !self.is_others(step)
     }
 
     /// What the crew needs for a step, once the artifacts that it needs are in place.
@@ -70,7 +81,7 @@ impl Flow {
     }
 
     /// The crew tells something.
-    pub(super) async fn heard(
+    pub(super) fn heard(
         &mut self,
         course: &mut Course,
         news: News,
@@ -86,7 +97,7 @@ impl Flow {
                 }
                 if let Some(over) = self.crew.over(step) {
                     let result = self.left(step, result);
-                    return self.tried(course, step, over.attempt, over.since, result).await;
+                    return self.tried(course, step, over.attempt, over.since, result);
                 }
             }
         }

@@ -230,7 +230,8 @@ fn artifacts_go_from_one_directory_to_another() {
         )
         .unwrap();
     assert_eq!(status(&report, "test"), "succeeded", "{:?}", world.memory.lines());
-    assert!(report.tasks[2].message.contains("no artifact `nope`"), "{}", report.tasks[2].message);
+    let told = &report.tasks[2].message;
+    assert!(told.contains("consumes `nope`, which is not there"), "{told}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "the whole crate is tests")]
 
 mod executions;
+mod files;
 mod handlers;
 mod programs;
 mod resume;

@@ -10,6 +10,7 @@
 //! answers for the output and the dependencies.
 
 mod command;
+mod limit;
 mod outcome;
 mod program;
 mod this;
@@ -250,7 +251,13 @@ impl Call<'_> {
         };
         let known = StepResult { exported: exported(&acting()), ..result.clone() };
         self.performer.decided.replace(Some(known));
-        if let Err(message) = self.handle(handler, &result).await {
+        let told = self.handle(handler, &result);
+        // With a time of its own the step is ended when that is over, and its handler with it.
+        let told = match self.step.timeout {
+            Some(_) => told.await,
+            None => self.performer.within(Workflow::HANDLER_TIME.duration(), told).await,
+        };
+        if let Err(message) = told {
             acting().complain(&format!("error: the handler of `{}`: {message}", self.step.name));
         }
         result

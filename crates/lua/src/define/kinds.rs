@@ -19,6 +19,7 @@ enum Takes {
     /// A number of at least one.
     Count,
     FunctionOrText,
+    FunctionOrTruth,
     /// How retries are made: a table, or the name of a way to wait.
     Policy,
 }
@@ -52,7 +53,9 @@ const TASK: &[(&str, Takes)] = &[
 ];
 
 const WORKFLOW: &[(&str, Takes)] = &[
+    ("clean_workdir_after_run", Takes::FunctionOrTruth),
     ("config", Takes::Table),
+    ("create_workdir_before_run", Takes::Truth),
     ("delegate_options", Takes::Table),
     ("description", Takes::Word),
     ("env", Takes::Table),
@@ -100,6 +103,7 @@ impl Takes {
             Takes::Truth => value.is_boolean(),
             Takes::Count => amounts::count(value).is_some_and(|count| count > 0),
             Takes::FunctionOrText => is_text || value.is_function(),
+            Takes::FunctionOrTruth => value.is_boolean() || value.is_function(),
             Takes::Policy => match value {
                 Value::String(word) => amounts::backoff(&text(word)).is_some(),
                 other => other.is_table(),
@@ -116,6 +120,7 @@ impl Takes {
             Takes::Truth => "say true or false",
             Takes::Count => "give a whole number of at least 1",
             Takes::FunctionOrText => "give a function or a line for the shell",
+            Takes::FunctionOrTruth => "give a function, or say true or false",
             Takes::Policy => "say fixed, linear or exponential, or give a table",
         }
     }

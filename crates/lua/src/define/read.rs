@@ -50,6 +50,7 @@ const WORKFLOW_HANDLERS: &[(&str, Handler)] = &[
     ("on_task_complete", Handler::StepComplete),
     ("on_success", Handler::Success),
     ("on_failure", Handler::Failure),
+    ("clean_workdir_after_run", Handler::CleanWorkdir),
 ];
 
 /// Where a handler is found in the table of a step, or of a workflow.
@@ -142,12 +143,10 @@ impl Reader<'_> {
         if let Value::Table(config) = fields.get("config")? {
             workflow.config = self.config(&config, &mut default_retry, place)?;
         }
-        if let Some(timeout) = self.time(&fields, "timeout", place)? {
+        if let Some(timeout) = self.limit(&fields, place)? {
             workflow.config.timeout = Some(timeout);
         }
-        if let Value::String(path) = fields.get("workdir")? {
-            workflow.config.workdir = Some(self.budget.text(&path)?);
-        }
+        self.directory(&fields, &mut workflow, place)?;
         workflow.config.env.extend(strings(&self.budget, &fields.get::<Value>("env")?)?);
         let mut items = Vec::new();
         self.gather(&fields.get::<Value>("tasks")?, place, &mut items)?;
@@ -334,7 +333,7 @@ impl Reader<'_> {
         }
         let after = fields.get::<Value>("next_if_fail")?;
         step.after_failure_of = self.names(&after, "next_if_fail", &place)?;
-        step.timeout = self.time(&fields, "timeout", &place)?;
+        step.timeout = self.limit(&fields, &place)?;
         self.retry(&fields, &mut step.retry, &place)?;
         step.run_if = self.conditions(&fields, "run_if", &place)?;
         step.abort_if = self.conditions(&fields, "abort_if", &place)?;

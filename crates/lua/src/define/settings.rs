@@ -1,6 +1,6 @@
 //! Reading how often, how long, and what holds for a whole workflow.
 
-use hostler_model::workflow::{Backoff, OnFailure, Place, Retry, WorkflowConfig};
+use hostler_model::workflow::{Backoff, OnFailure, Place, Retry, Workflow, WorkflowConfig};
 use mlua::{Result, Table, Value};
 
 use super::amounts::{self, span};
@@ -23,6 +23,39 @@ impl Reader<'_> {
                 Ok(None)
             }
         }
+    }
+
+    /// How long something may take; nothing when it may take as long as it likes, which is also said with 0.
+    pub(super) fn limit(
+        &mut self,
+        fields: &Table,
+        place: &Place,
+    ) -> Result<Option<hostler_model::Span>> {
+        let time = self.time(fields, "timeout", place)?;
+        Ok(time.filter(|time| time.millis() > 0))
+    }
+
+    /// Where the steps of a workflow work, and what becomes of that at the end.
+    pub(super) fn directory(
+        &mut self,
+        fields: &Table,
+        workflow: &mut Workflow,
+        place: &Place,
+    ) -> Result<()> {
+        if let Value::String(path) = fields.get("workdir")? {
+            workflow.config.workdir = Some(self.budget.text(&path)?);
+        }
+        let config = &mut workflow.config;
+        let made = fields.get("create_workdir_before_run")?;
+        config.own_workdir = matches!(made, Value::Boolean(true));
+        let cleaned: Value = fields.get("clean_workdir_after_run")?;
+        config.clean_workdir = matches!(cleaned, Value::Boolean(true));
+        let is_cleaned = config.clean_workdir || cleaned.is_function();
+        if is_cleaned && !config.own_workdir && config.workdir.is_none() {
+            let detail = "`clean_workdir_after_run` has no effect: the workflow has no directory of its own; give it a `workdir`, or say create_workdir_before_run = true";
+            self.remark(place, detail.to_owned());
+        }
+        Ok(())
     }
 
     pub(super) fn retry(&mut self, fields: &Table, retry: &mut Retry, place: &Place) -> Result<()> {
@@ -102,7 +135,7 @@ impl Reader<'_> {
             Ok::<bool, mlua::Error>(matches!(fields.get(field)?, Value::Boolean(true)))
         };
         let mut config = WorkflowConfig {
-            timeout: self.time(&fields, "timeout", place)?,
+            timeout: self.limit(&fields, place)?,
             fail_fast: is("fail_fast")?,
             require_lock: is("require_lock")?,
             create_snapshot: is("create_snapshot")?,

@@ -188,8 +188,8 @@ pub(crate) const WITHOUT_EFFECT: &[(&str, &str)] = &[
     ("priority", "give the workflow its own queue"),
     ("schedule", "make a schedule for the workflow"),
     ("circuit_breaker", "use `reliability.circuit_breaker` where the call is made"),
-    ("cleanup_on_failure", "the working directories of an execution are removed with it"),
-    ("cleanup", "the working directories of an execution are removed with it"),
+    ("cleanup_on_failure", "say with `clean_workdir_after_run` what becomes of the directory"),
+    ("cleanup", "say with `clean_workdir_after_run` what becomes of the directory"),
     ("strict", "give --strict"),
 ];
 

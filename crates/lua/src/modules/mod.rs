@@ -23,6 +23,7 @@ pub use acting::{Acting, Sink, Stream};
 pub(crate) use acting::{acting, tasks, with};
 pub(crate) use coordination::parallel;
 pub use coordination::services;
+pub use hostler_host::kept_because;
 pub(crate) use process::{Ended, Kept, Lines, Order, SHELL, Started};
 pub(crate) use removal::{empty_own, is_own, removable, remove_tree};
 pub(crate) use testing::{Tested, verdict};

@@ -7,7 +7,7 @@ use super::{Described, Installer, Module};
 
 pub(crate) const MODULE: Module = Module {
     name: "secrets",
-    about: "Secrets that the execution was given, by their names: `secrets.TOKEN` is one, or nothing. They are in memory only, and scrubbed from what steps on nodes print. While a file is defined nobody knows them.",
+    about: "Secrets that the execution was given, by their names: `secrets.TOKEN` is one, or nothing. They are in memory only, and scrubbed from what steps print. While a file is defined nobody knows them.",
     functions: &[Described {
         name: "get",
         signature: "(name) -> text | nil, error",

@@ -239,6 +239,8 @@ permissions! {
     StackRemove = "stack.remove", Project, User;
     /// Signal resources of stacks, let those go on that wait at a hook, and say that one is broken.
     StackSignal = "stack.signal", Project, User;
+    /// Take the lock of a stack away from whoever holds it.
+    StackUnlock = "stack.unlock", Project, Operator;
     /// Read the entries of a project's state, their history, and watch them.
     StateRead = "state.read", Project, Viewer;
     /// Change the entries of a project's state.

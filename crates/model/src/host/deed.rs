@@ -10,6 +10,8 @@ pub const NAMES_MAX: usize = 200;
 const NAME_LENGTH: usize = 255;
 const TEXT_LENGTH: usize = 1024;
 const KEY_LENGTH: usize = 16 << 10;
+/// Of what describes one primitive, as JSON.
+pub const DECLARATION_MAX: usize = 1 << 20;
 
 crate::labels! {
     pub enum ServiceVerb ("verb of services") {
@@ -36,6 +38,22 @@ crate::labels! {
         Term = "term",
         Cont = "cont",
         Stop = "stop",
+    }
+}
+
+crate::labels! {
+    /// What a declaration describes.
+    pub enum HostPrimitive ("primitive") {
+        File = "file",
+        Directory = "directory",
+        Package = "package",
+        Service = "service",
+        User = "user",
+        Group = "group",
+        Sysctl = "sysctl",
+        Cron = "cron",
+        /// A program that makes something so, with another that says whether it is.
+        Command = "command",
     }
 }
 
@@ -114,6 +132,15 @@ pub enum HostDeed {
         name: String,
         key: String,
     },
+    /// Have something be as it is declared, or not be there.
+    Primitive {
+        primitive: HostPrimitive,
+        /// What the primitive wants to be told; what is not told is left alone.
+        declaration: serde_json::Map<String, serde_json::Value>,
+        /// It is not to be there.
+        #[serde(default)]
+        absent: bool,
+    },
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -169,6 +196,10 @@ impl HostDeed {
             }
             HostDeed::UserKeyAdd { name, .. } => format!("let a key in as {name}"),
             HostDeed::UserKeyRemove { name, .. } => format!("let a key in no longer as {name}"),
+            HostDeed::Primitive { primitive, declaration, absent } => {
+                let verb = if *absent { "remove" } else { "have" };
+                format!("{verb} {primitive}{}", called(declaration))
+            }
         }
     }
 
@@ -215,6 +246,13 @@ impl HostDeed {
                     check.say("/key", "write the key as it stands in a `.pub` file");
                 }
             }
+            HostDeed::Primitive { declaration, .. } => {
+                let size = serde_json::to_vec(declaration).map_or(usize::MAX, |text| text.len());
+                if size > DECLARATION_MAX {
+                    let most = DECLARATION_MAX >> 10;
+                    check.say("/declaration", &format!("at most {most} KiB"));
+                }
+            }
         }
         check.0
     }
@@ -248,6 +286,13 @@ impl Check {
             self.name(&format!("{pointer}/{index}"), name);
         }
     }
+}
+
+/// The name that a declaration has, whatever it calls it.
+fn called(declaration: &serde_json::Map<String, serde_json::Value>) -> String {
+    let text = |key: &&str| declaration.get(*key).and_then(serde_json::Value::as_str);
+    let name = ["path", "name", "username", "key"].iter().find_map(text);
+    name.map_or_else(String::new, |name| format!(" {}", name.escape_debug()))
 }
 
 fn listed(names: &[String]) -> String {
@@ -368,5 +413,8 @@ mod tests {
         assert_eq!(install(9).words(), "install p0, p1, p2, p3 and 5 more");
         let deed = HostDeed::Service { name: "nginx".into(), verb: ServiceVerb::Restart };
         assert_eq!(deed.words(), "restart nginx");
+        let text = r#"{"do":"primitive","primitive":"file","declaration":{"path":"/etc/x","content":"s3cret"}}"#;
+        let deed: HostDeed = serde_json::from_str(text).unwrap();
+        assert_eq!(deed.words(), "have file /etc/x");
     }
 }

@@ -1,7 +1,8 @@
 //! Machines looked after: what can be asked of a node's machine, and what can be done to it.
 //!
 //! A question ([`HostAsk`]) goes to the agent over its session, in the words of this module and no others:
-//! there is no way to send a command line. What only looks is answered at once. What changes the machine is a
+//! nothing is ever given to a shell, and the one deed that names programs (the primitive `command`) is, like every
+//! deed, for those who may administer machines. What only looks is answered at once. What changes the machine is a
 //! [`HostDeed`]; it can be checked, which says what would be different and does nothing, or done, which is a
 //! job of an operation: asking begins it, and asking again tells how it stands.
 //!
@@ -12,7 +13,10 @@ mod deed;
 mod found;
 mod vitals;
 
-pub use deed::{HostChange, HostDeed, HostOutcome, NAMES_MAX, ProcessSignal, ServiceVerb, UserAdd};
+pub use deed::{
+    DECLARATION_MAX, HostChange, HostDeed, HostOutcome, HostPrimitive, NAMES_MAX, ProcessSignal,
+    ServiceVerb, UserAdd,
+};
 pub use found::{
     HostDisks, HostLogLine, HostLogs, HostMount, HostPackage, HostPackages, HostProcess,
     HostProcesses, HostService, HostServices, HostTree, HostUser, HostUsers,

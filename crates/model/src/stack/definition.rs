@@ -26,9 +26,23 @@ pub struct DefinitionBody {
     pub environment: Value,
     /// Texts that the template, its children and environments name.
     pub files: Map<String, Value>,
+    /// Which of the files are environments, and so may hold what is hidden of the parameters.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub environment_files: Vec<String>,
     /// Parameters of the stack above, for one that is a resource.
     pub parameters: Map<String, Value>,
     /// Resources that are taken over, by name, as an exported document has them.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub left: Map<String, Value>,
+    /// Why somebody wants it, in their words.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// Objects are looked at in the world before they are compared, and what was changed behind the stack's back is put right.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_live: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }

@@ -25,6 +25,7 @@
 //! What can have a secret in it (templates, parameters, properties, attributes, data of plugins) is sealed with a key of the
 //! stack, and that key with the master key.
 
+mod change;
 mod definition;
 mod dependency;
 mod drift;
@@ -36,6 +37,10 @@ mod resource;
 mod revision;
 mod software;
 
+pub use change::{
+    STACK_HIDDEN, StackChangeKind, StackChanges, StackCheckKind, StackCheckLine, StackCheckResult,
+    StackDriftItem, StackDriftKind, StackResourceChange, StackValueChange,
+};
 pub use definition::{DefinitionBody, StackDefinition};
 pub use dependency::StackDependency;
 pub use drift::StackDrift;
@@ -47,7 +52,9 @@ pub use resource::{
     Deed, DeedBody, DeedKind, DeedOwner, DeletionPolicy, ResourceAction, ResourceBody,
     ResourceStanding, StackResource,
 };
-pub use revision::{SnapshotBody, StackPlan, StackRevision, StackSnapshot};
+pub use revision::{
+    ParseStackPointError, SnapshotBody, StackPlan, StackPoint, StackRevision, StackSnapshot,
+};
 pub use software::{
     SoftwareConfig, SoftwareConfigBody, SoftwareDeployment, SoftwareDeploymentBody,
 };
@@ -67,6 +74,11 @@ pub const STACK_RESOURCES_MAX: u32 = 10_000;
 pub const STACK_TEMPLATE_MAX: usize = 512 << 10;
 /// How many snapshots of a stack are kept.
 pub const STACK_SNAPSHOTS_MAX: u32 = 32;
+/// How often drift is looked for by itself, at least and at most.
+pub const STACK_DRIFT_EVERY: std::ops::RangeInclusive<Span> =
+    Span::from_secs(300)..=Span::from_secs(30 * 86_400);
+/// How long a plan may be carried out.
+pub const STACK_PLAN_TTL: Span = Span::from_secs(3600);
 /// How long a change may take where nothing else is said.
 pub const STACK_TIMEOUT_DEFAULT: Span = Span::from_secs(3600);
 
@@ -233,6 +245,9 @@ pub struct StackOptions {
     /// How many resources are worked on at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
+    /// How often it is looked at by itself whether its objects are as it says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift_every: Option<Span>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]

@@ -1,5 +1,8 @@
 //! Numbered states of a stack, snapshots of its objects, and plans of changes.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -52,6 +55,50 @@ pub struct SnapshotBody {
     pub outputs: serde_json::Map<String, Value>,
 }
 
+/// How a stack is or was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StackPoint {
+    Now,
+    Revision(u32),
+    Snapshot(StackSnapshotId),
+}
+
+/// Error of parsing a point in the history of a stack.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{given}` is not a point of a stack: write `now`, `v3` for a revision, or the id of a snapshot"
+)]
+pub struct ParseStackPointError {
+    given: String,
+}
+
+impl fmt::Display for StackPoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StackPoint::Now => f.write_str("now"),
+            StackPoint::Revision(number) => write!(f, "v{number}"),
+            StackPoint::Snapshot(id) => write!(f, "{id}"),
+        }
+    }
+}
+
+impl FromStr for StackPoint {
+    type Err = ParseStackPointError;
+    fn from_str(text: &str) -> Result<StackPoint, ParseStackPointError> {
+        if text == "now" {
+            return Ok(StackPoint::Now);
+        }
+        let number = text.strip_prefix('v').unwrap_or(text);
+        if let Ok(number) = number.parse() {
+            return Ok(StackPoint::Revision(number));
+        }
+        match text.parse() {
+            Ok(id) => Ok(StackPoint::Snapshot(id)),
+            Err(_) => Err(ParseStackPointError { given: text.chars().take(80).collect() }),
+        }
+    }
+}
+
 /// A change that somebody looked at before it is made.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StackPlan {
@@ -71,4 +118,19 @@ pub struct StackPlan {
     pub time_expires: Timestamp,
     /// When it was carried out.
     pub time_used: Option<Timestamp>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_read_as_they_are_written() {
+        let id = "00000000-0000-0000-0000-000000000001".parse().unwrap();
+        for point in [StackPoint::Now, StackPoint::Revision(3), StackPoint::Snapshot(id)] {
+            assert_eq!(point.to_string().parse(), Ok(point));
+        }
+        assert_eq!("7".parse(), Ok(StackPoint::Revision(7)));
+        assert!("yesterday".parse::<StackPoint>().is_err());
+    }
 }

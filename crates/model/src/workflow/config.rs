@@ -25,6 +25,12 @@ pub struct WorkflowConfig {
     pub env: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workdir: Option<String>,
+    /// Steps that run in one place have a directory that was made for the execution, where `workdir` names none.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub own_workdir: bool,
+    /// The directory of the workflow is removed when it has succeeded.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub clean_workdir: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub require_lock: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{ExecutionOutcome, ModuleRef, Standing, StepEnd, Workflow};
 use crate::{
     ApprovalId, Digest, ExecutionId, Generation, Name, PrincipalId, ProjectId, SecretRef,
-    Timestamp, WorkflowId, WorkloadId,
+    Timestamp, TraceContext, WorkflowId, WorkloadId,
 };
 
 /// One version of a workflow. Versions are numbered by name and never change.
@@ -51,6 +51,8 @@ pub struct Execution {
     pub options: ExecutionOptions,
     pub state: ExecutionState,
     pub is_cancel_requested: bool,
+    /// The trace that it was begun in; the tasks of its steps are part of it.
+    pub trace: Option<TraceContext>,
     pub generation: Generation,
     pub created_by: PrincipalId,
     pub time_created: Timestamp,

@@ -114,8 +114,9 @@ impl Workflow {
         step.timeout.map_or(Self::UNDO_TIME, |own| own.max(Self::HANDLER_TIME_LEAST))
     }
 
+    /// For handlers of what has no time of its own.
+    pub const HANDLER_TIME: Span = Span::from_secs(600);
     const UNDO_TIME: Span = Span::from_secs(3600);
-    const HANDLER_TIME: Span = Span::from_secs(600);
     const HANDLER_TIME_LEAST: Span = Span::from_secs(5);
 
     /// What it asks for that cannot be done yet, in words.

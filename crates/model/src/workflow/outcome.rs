@@ -76,6 +76,19 @@ crate::labels! {
     }
 }
 
+impl SkipReason {
+    /// For people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            SkipReason::Condition => "its condition does not hold",
+            SkipReason::Dependency => "something it depends on did not succeed",
+            SkipReason::NoFailure => "nothing failed that it is there for",
+            SkipReason::Ended => "the execution ended before its turn",
+            SkipReason::NotSelected => "it was not asked for",
+        }
+    }
+}
+
 crate::labels! {
     /// How an execution ended.
     pub enum ExecutionOutcome ("outcome of an execution") {

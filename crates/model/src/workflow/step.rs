@@ -139,6 +139,8 @@ crate::labels! {
         Complete = "complete",
         StepStart = "step-start",
         StepComplete = "step-complete",
+        /// Says whether the directory of the workflow is removed at the end.
+        CleanWorkdir = "clean-workdir",
     }
 }
 

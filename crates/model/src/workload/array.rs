@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ArrayId, ArrayRange, Generation, Name, PrincipalId, ProjectId, Timestamp, WorkloadSpec,
+    ArrayId, ArrayRange, Generation, Name, PrincipalId, ProjectId, Timestamp, TraceContext,
+    WorkloadSpec,
 };
 
 /// Many tasks with one spec.
@@ -20,6 +21,8 @@ pub struct TaskArray {
     pub is_gang: bool,
     /// No more tasks are made of it.
     pub is_stopped: bool,
+    /// The trace that it was submitted in; its tasks are part of it.
+    pub trace: Option<TraceContext>,
     /// Of this row.
     pub generation: Generation,
     pub created_by: PrincipalId,

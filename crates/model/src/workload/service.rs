@@ -6,7 +6,8 @@
 
 use super::Desired;
 use crate::{
-    Generation, Name, PlacementRules, PrincipalId, ProjectId, Timestamp, WorkloadId, WorkloadSpec,
+    Generation, Name, PlacementRules, PrincipalId, ProjectId, Timestamp, TraceContext, WorkloadId,
+    WorkloadSpec,
 };
 
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,8 @@ pub struct Service {
     /// `Remove` is final: the row goes when nothing is left of it on any node.
     pub desired: Desired,
     pub revision: Generation,
+    /// The trace of the request that last had something begun.
+    pub trace: Option<TraceContext>,
     /// Of this row.
     pub generation: Generation,
     pub created_by: PrincipalId,

@@ -17,6 +17,11 @@ pub fn reference_markdown() -> String {
             text.push_str(&format!("\n## `[{}]`\n\n{}\n", setting.name, setting.doc));
             table(&mut text, inner);
             for several in inner {
+                if let Kind::Section(keys) = several.kind {
+                    let name = format!("{}.{}", setting.name, several.name);
+                    text.push_str(&format!("\n### `[{name}]`\n\n{}\n", several.doc));
+                    table(&mut text, keys);
+                }
                 if let Kind::Sections(keys) = several.kind {
                     let name = format!("{}.{}", setting.name, several.name);
                     text.push_str(&format!("\n### `[[{name}]]`\n\n{}\n", several.doc));
@@ -29,6 +34,10 @@ pub fn reference_markdown() -> String {
 }
 
 fn table(text: &mut String, settings: &[Setting]) {
+    let is_section = |kind: Kind| matches!(kind, Kind::Section(_) | Kind::Named(_));
+    if settings.iter().all(|setting| is_section(setting.kind)) {
+        return;
+    }
     text.push_str("\n| key | type | default | meaning |\n|---|---|---|---|\n");
     for setting in settings {
         let kind = match setting.kind {

@@ -144,6 +144,30 @@ fn addresses_are_those_others_can_use() {
 }
 
 #[test]
+fn signals_are_reached_where_they_are_taken_or_where_it_is_said() {
+    let flags = Overrides::default;
+    let bound = SocketAddr::from(([127, 0, 0, 1], 8000));
+    let address = |file: &str| load(file, &[], flags()).unwrap().stacks(bound).address;
+    assert_eq!(address(""), "", "nobody takes them");
+    assert_eq!(address("[stacks.signal]\nenabled = true"), "https://127.0.0.1:8000");
+    let plain = "[stacks.signal]\nenabled = true\nplain = true\nlisten = '127.0.0.1:8000'";
+    assert_eq!(address(plain), "http://127.0.0.1:8000");
+    let other = "[stacks.signal]\naddress = 'https://lb.example:8000'";
+    assert_eq!(address(other), "https://lb.example:8000");
+    let pairs = [("HOSTLER_SERVER__STACKS__SIGNAL__TTL", "2h")];
+    let ttl = load("", &pairs, flags()).unwrap().control(String::new()).stacks.signal_ttl;
+    assert_eq!(ttl.as_secs(), 7200);
+    for (file, setting) in [
+        ("[stacks.heat]\nplain = true", "stacks.heat.plain"),
+        ("[stacks.signal]\nplain = true", "stacks.signal.plain"),
+        ("[stacks.signal]\naddress = 'lb.example'", "stacks.signal.address"),
+        ("[stacks.signal]\nttl = '1s'", "stacks.signal.ttl"),
+    ] {
+        assert!(problem(load(file, &[], flags())).contains(setting), "{file}");
+    }
+}
+
+#[test]
 fn the_reference_shows_the_true_defaults() {
     let text = reference_markdown();
     let defaults = ServerConfig::default();
@@ -160,6 +184,8 @@ fn the_reference_shows_the_true_defaults() {
         ("AUDIT__", AUDIT_SETTINGS),
         ("IDENTITY__", IDENTITY_SETTINGS),
         ("OIDC__", OIDC_SETTINGS),
+        ("STACKS__HEAT__", HEAT_SETTINGS),
+        ("STACKS__SIGNAL__", SIGNAL_SETTINGS),
         ("EGRESS__", EGRESS_SETTINGS),
         ("TLS__", TLS_SETTINGS),
     ] {

@@ -39,7 +39,7 @@ pub struct Peer(pub SocketAddr);
 
 /// What of an endpoint its admission depends on.
 #[derive(Clone)]
-pub(super) struct Rule {
+pub(crate) struct Rule {
     method: Method,
     access: Access,
     permission: Option<Permission>,
@@ -47,6 +47,8 @@ pub(super) struct Rule {
     public: Option<Public>,
     body_max: usize,
     is_raw: bool,
+    /// The body is bytes, whatever it is said to be.
+    is_any: bool,
     /// The body is left to the handler.
     is_duplex: bool,
 }
@@ -69,34 +71,72 @@ impl Rule {
                 (Some(max), _) => max,
                 (
                     None,
-                    "task_submit_batch" | "blob_commit" | "image_push" | "workflow_push"
-                    | "module_push" | "state_commit",
+                    "task_submit_batch"
+                    | "blob_commit"
+                    | "image_push"
+                    | "workflow_push"
+                    | "module_push"
+                    | "state_commit"
+                    | "stack_create"
+                    | "stack_update"
+                    | "stack_patch"
+                    | "stack_plan_create"
+                    | "stack_adopt"
+                    | "stack_template_check"
+                    | "stack_form_check",
                 ) => BATCH_BODY_MAX,
                 (None, _) => BODY_MAX,
             },
             is_raw: E::RAW_BODY.is_some(),
+            is_any: false,
             is_duplex: E::STREAM == Stream::Duplex,
         }
+    }
+
+    /// Of a route beside the API, whose body is JSON.
+    pub(crate) const fn beside(
+        method: Method,
+        access: Access,
+        permission: Option<Permission>,
+        public: Option<Public>,
+        body_max: usize,
+    ) -> Rule {
+        Rule {
+            method,
+            access,
+            permission,
+            if_match: IfMatch::Never,
+            public,
+            body_max,
+            is_raw: false,
+            is_any: false,
+            is_duplex: false,
+        }
+    }
+
+    /// The body is taken as bytes, whatever it is said to be.
+    pub(crate) fn with_any_body(self) -> Rule {
+        Rule { is_any: true, ..self }
     }
 }
 
 /// A request whose sender may make it, with everything read but nothing typed.
-pub(super) struct Admitted {
-    pub(super) request: RequestMeta,
-    pub(super) path: Vec<(String, String)>,
-    pub(super) query: Option<String>,
-    pub(super) body: Option<Value>,
-    pub(super) raw: Bytes,
+pub(crate) struct Admitted {
+    pub(crate) request: RequestMeta,
+    pub(crate) path: Vec<(String, String)>,
+    pub(crate) query: Option<String>,
+    pub(crate) body: Option<Value>,
+    pub(crate) raw: Bytes,
     pub(super) incoming: Body,
     pub(super) expected: Generation,
-    pub(super) known: Option<Known>,
+    pub(crate) known: Option<Known>,
     pub(super) last_event_id: Option<String>,
 }
 
-pub(super) struct Known {
-    pub(super) caller: Caller,
-    pub(super) presented: Presented,
-    pub(super) project: Option<Project>,
+pub(crate) struct Known {
+    pub(crate) caller: Caller,
+    pub(crate) presented: Presented,
+    pub(crate) project: Option<Project>,
 }
 
 pub(super) type Typed<E> = (<E as Endpoint>::Path, <E as Endpoint>::Query, <E as Endpoint>::Body);
@@ -128,12 +168,24 @@ pub(super) async fn admit<G: Gate>(
     rule: &Rule,
     request: Request,
 ) -> Result<(Admitted, Busy), Error> {
+    let presented = gate::presented(request.headers())?;
+    admit_as(gate, rule, request, presented, true).await
+}
+
+/// The same for whoever presented itself in another way. A session that browsers send along by themselves is only taken
+/// from our own pages.
+pub(crate) async fn admit_as<G: Gate>(
+    gate: &G,
+    rule: &Rule,
+    request: Request,
+    presented: Presented,
+    is_browser: bool,
+) -> Result<(Admitted, Busy), Error> {
     let (mut parts, body) = request.into_parts();
-    let presented = gate::presented(&parts.headers)?;
     gate.limits().source(source(&parts))?;
     let caller = presented.caller(gate).await?;
     gate::check_source(&caller, source(&parts))?;
-    if let Some(session) = presented.session() {
+    if let Some(session) = presented.session().filter(|_| is_browser) {
         gate::check_browser(gate, &parts, session)?;
     }
     gate.limits().principal(caller.principal_id)?;
@@ -150,7 +202,7 @@ pub(super) async fn admit<G: Gate>(
     Ok((read(gate, rule, parts, path?, body, Some(known)).await?, busy))
 }
 
-pub(super) async fn admit_public<G: Gate>(
+pub(crate) async fn admit_public<G: Gate>(
     gate: &G,
     rule: &Rule,
     request: Request,
@@ -190,7 +242,7 @@ async fn read<G: Gate>(
             (read.map_err(|_| late())??, Body::empty())
         }
     };
-    let (body, raw) = match (body.is_empty(), rule.is_raw) {
+    let (body, raw) = match (body.is_empty(), rule.is_raw || rule.is_any) {
         (true, false) => (None, body),
         (false, false) => (Some(strict::parse(&body)?), Bytes::new()),
         (_, true) => (None, body),
@@ -348,7 +400,7 @@ async fn read_body(headers: &HeaderMap, body: Body, rule: &Rule) -> Result<Bytes
             "send it with Content-Type: application/octet-stream",
         ));
     }
-    if !rule.is_raw && !bytes.is_empty() && !is_json(headers) {
+    if !rule.is_raw && !rule.is_any && !bytes.is_empty() && !is_json(headers) {
         return Err(Error::new(
             Code::UnsupportedMediaType,
             "the body is not declared as JSON",

@@ -56,7 +56,7 @@ pub(crate) fn check_text(text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn form_text(raw: &str) -> Result<String, Error> {
+pub(crate) fn form_text(raw: &str) -> Result<String, Error> {
     let bad =
         |what: &str| malformed(format!("a query parameter {what}"), "encode it as in RFC 3986");
     let mut bytes = Vec::with_capacity(raw.len());

@@ -69,7 +69,8 @@ pub(crate) fn answer(error: &Error, request_id: &str) -> Response {
     response
 }
 
-fn log(error: &Error, request_id: &str) {
+/// The cause of an error is for the log, under the id of the request.
+pub(crate) fn log(error: &Error, request_id: &str) {
     match error.code {
         Code::Internal => error!(request_id, error = %chain(error), "request failed inside"),
         Code::Unavailable => warn!(request_id, error = %chain(error), "request not served"),

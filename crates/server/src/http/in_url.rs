@@ -24,7 +24,7 @@ const PREFIX: &str = "hst_";
 /// Longer than any of them.
 const LENGTH_MAX: usize = 80;
 
-pub(super) async fn refuse(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn refuse(State(app): State<App>, request: Request, next: Next) -> Response {
     let Some(found) = found(request.uri()) else {
         return next.run(request).await;
     };

@@ -5,12 +5,12 @@ use hostler_api::lock::{
     LockPastView, LockRelease, LockRenew, LockView,
 };
 use hostler_api::{Listing, Nothing};
-use hostler_control::{LockAsk, LockDetail};
-use hostler_model::{Error, LockHold, PastHold};
+use hostler_control::{LockAnswer, LockAsk, LockDetail};
+use hostler_model::{Error, LockHold, LockName, PastHold};
 
 use super::{Answer, App, Call, page};
 
-fn held(hold: LockHold) -> LockHoldView {
+pub(super) fn held(hold: LockHold) -> LockHoldView {
     LockHoldView {
         id: hold.id,
         token: hold.token,
@@ -36,7 +36,7 @@ fn past(past: PastHold) -> LockPastView {
     }
 }
 
-fn detail(LockDetail { lock, holders, queue }: LockDetail) -> LockDetailView {
+pub(super) fn detail(LockDetail { lock, holders, queue }: LockDetail) -> LockDetailView {
     LockDetailView {
         queue: queue.into_iter().map(held).collect(),
         past: lock.past.into_iter().map(past).collect(),
@@ -51,6 +51,16 @@ fn detail(LockDetail { lock, holders, queue }: LockDetail) -> LockDetailView {
             time_created: lock.time_created,
             time_modified: lock.time_modified,
         },
+    }
+}
+
+pub(super) fn acquired(lock: LockName, answer: LockAnswer) -> LockAcquired {
+    LockAcquired {
+        outcome: answer.outcome,
+        lock,
+        hold: answer.hold.map(held),
+        before: answer.before,
+        holders: answer.holders.into_iter().map(held).collect(),
     }
 }
 
@@ -82,13 +92,7 @@ pub(crate) async fn acquire(
     };
     let lock = call.path.lock.clone();
     let answer = app.control().lock_acquire(&call.cx, call.project(), &lock, ask).await?;
-    Ok(Answer::new(LockAcquired {
-        outcome: answer.outcome,
-        lock,
-        hold: answer.hold.map(held),
-        before: answer.before,
-        holders: answer.holders.into_iter().map(held).collect(),
-    }))
+    Ok(Answer::new(acquired(lock, answer)))
 }
 
 pub(crate) async fn renew(app: App, call: Call<LockRenew>) -> Result<Answer<LockHoldView>, Error> {

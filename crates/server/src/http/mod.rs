@@ -10,18 +10,18 @@
 
 mod app;
 
-mod admit;
+pub(crate) mod admit;
 mod answer;
 mod array;
-mod decode;
+pub(crate) mod decode;
 mod envelope;
 pub(crate) mod error;
-mod gate;
-mod in_url;
-mod limit;
+pub(crate) mod gate;
+pub(crate) mod in_url;
+pub(crate) mod limit;
 mod module;
-mod mount;
-mod strict;
+pub(crate) mod mount;
+pub(crate) mod strict;
 
 mod beginning;
 mod listen;
@@ -65,6 +65,13 @@ mod schedule;
 mod second_factor;
 mod secret;
 mod session;
+mod stack;
+mod stack_check;
+mod stack_lock;
+mod stack_plan;
+mod stack_point;
+mod stack_resource;
+mod stack_type;
 mod state;
 mod system;
 mod task;
@@ -108,7 +115,7 @@ pub fn enclose(api: Router, envelope: Envelope) -> Router {
     surround(api.fallback(crate::web::serve), envelope)
 }
 
-fn surround(all: Router, envelope: Envelope) -> Router {
+pub(crate) fn surround(all: Router, envelope: Envelope) -> Router {
     let worth_it = DefaultPredicate::new()
         .and(NotForContentType::const_new("application/x-ndjson"))
         .and(NotForContentType::const_new("application/octet-stream"));
@@ -358,6 +365,60 @@ fn routes(app: App) -> Routes<App> {
         .on(api::module::ModuleSource, module::source)
         .on(api::module::ModuleVersionList, module::versions)
         .on(api::module::ModuleRemove, module::remove)
+        .on(api::stack::StackList, stack::list)
+        .on(api::stack::StackCreate, stack::create)
+        .on(api::stack::StackGet, stack::get)
+        .on(api::stack::StackUpdate, stack::update)
+        .on(api::stack::StackPatch, stack::patch)
+        .on(api::stack::StackRemove, stack::remove)
+        .on(api::stack::StackSuspend, stack::suspend)
+        .on(api::stack::StackResume, stack::resume)
+        .on(api::stack::StackCheck, stack::check)
+        .on(api::stack::StackCancel, stack::cancel)
+        .on(api::stack::StackOutputList, stack::outputs)
+        .on(api::stack::StackEventList, stack::events)
+        .on(api::stack::StackDefinitionGet, stack::definition)
+        .on(api::stack_resource::StackResourceList, stack_resource::list)
+        .on(api::stack_resource::StackResourceGet, stack_resource::get)
+        .on(api::stack_resource::StackGraph, stack_resource::graph)
+        .on(api::stack_resource::StackSignal, stack_resource::signal)
+        .on(api::stack_resource::StackMark, stack_resource::mark)
+        .on(api::stack_resource::StackHookList, stack_resource::hooks)
+        .on(api::stack_resource::StackHookClear, stack_resource::hook_clear)
+        .on(api::stack_plan::StackPlanList, stack_plan::list)
+        .on(api::stack_plan::StackPlanCreate, stack_plan::create)
+        .on(api::stack_plan::StackPlanGet, stack_plan::get)
+        .on(api::stack_plan::StackPlanRemove, stack_plan::remove)
+        .on(api::stack_plan::StackPlanApply, stack_plan::apply)
+        .on(api::stack_plan::StackDriftDetect, stack_plan::drift_detect)
+        .on(api::stack_plan::StackDriftGet, stack_plan::drift_get)
+        .on(api::stack_point::StackRevisionList, stack_point::revisions)
+        .on(api::stack_point::StackRevisionGet, stack_point::revision_get)
+        .on(api::stack_point::StackSnapshotList, stack_point::snapshots)
+        .on(api::stack_point::StackSnapshotCreate, stack_point::snapshot_create)
+        .on(api::stack_point::StackSnapshotGet, stack_point::snapshot_get)
+        .on(api::stack_point::StackSnapshotRemove, stack_point::snapshot_remove)
+        .on(api::stack_point::StackCompare, stack_point::compare)
+        .on(api::stack_point::StackRestore, stack_point::restore)
+        .on(api::stack_point::StackExport, stack_point::export)
+        .on(api::stack_point::StackAbandon, stack_point::abandon)
+        .on(api::stack_point::StackAdopt, stack_point::adopt)
+        .on(api::stack_lock::StackLockGet, stack_lock::get)
+        .on(api::stack_lock::StackLockAcquire, stack_lock::acquire)
+        .on(api::stack_lock::StackLockRenew, stack_lock::renew)
+        .on(api::stack_lock::StackLockRelease, stack_lock::release)
+        .on(api::stack_lock::StackLockForceRelease, stack_lock::force_release)
+        .on(api::stack_check::StackTemplateCheck, stack_check::template)
+        .on(api::stack_check::StackFormCheck, stack_check::form_checklist)
+        .on(api::stack_check::StackChecklistAll, stack_check::checklists)
+        .on(api::stack_check::StackChecklist, stack_check::stack_checklist)
+        .on(api::stack_check::StackDependencies, stack_check::stack_dependencies)
+        .on(api::stack_check::StackDependencyGraph, stack_check::dependency_graph)
+        .on(api::stack_check::StackDependencyCheck, stack_check::dependency_check)
+        .on(api::stack_check::StackDependencyOrder, stack_check::dependency_order)
+        .on(api::stack_type::StackTypeList, stack_type::list)
+        .on(api::stack_type::StackTypeGet, stack_type::get)
+        .on(api::stack_type::StackEditionList, stack_type::editions)
         .on(api::secret::SecretList, secret::list)
         .on(api::secret::SecretGet, secret::get)
         .on(api::secret::SecretSet, secret::set)

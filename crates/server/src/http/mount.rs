@@ -244,17 +244,25 @@ async fn within_time<G: Gate>(
     trace: &Trace,
     work: impl Future<Output = Result<Response, Error>> + Send,
 ) -> Response {
+    let result = in_time(gate, work).await;
+    result.unwrap_or_else(|error| error::answer(&error, trace.request_id()))
+}
+
+/// What comes of work that may take only so long, and not much longer once the server is stopping.
+pub(crate) async fn in_time<G: Gate, T, E: From<Error>>(
+    gate: &G,
+    work: impl Future<Output = Result<T, E>> + Send,
+) -> Result<T, E> {
     let stopping = async {
         gate.stopping().await;
         gate.clock().sleep(STOPPING_GRACE).await;
     };
-    let result = tokio::select! {
+    tokio::select! {
         biased;
         result = work => result,
-        () = gate.clock().sleep(DEADLINE) => Err(error::timed_out()),
-        () = stopping => Err(error::shutting_down()),
-    };
-    result.unwrap_or_else(|error| error::answer(&error, trace.request_id()))
+        () = gate.clock().sleep(DEADLINE) => Err(error::timed_out().into()),
+        () = stopping => Err(error::shutting_down().into()),
+    }
 }
 
 impl Admitted {

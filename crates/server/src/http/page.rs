@@ -62,6 +62,20 @@ pub(crate) fn listing<T, V>(page: Page<T>, view: impl FnMut(T) -> V) -> Listing<
     }
 }
 
+/// A page of a list that was made as a whole: what comes after the item with the key.
+pub(crate) fn part<T>(
+    mut items: Vec<T>,
+    after: Option<&str>,
+    limit: Limit,
+    key: impl Fn(&T) -> String,
+) -> Result<Page<T>, Error> {
+    if let Some(after) = after {
+        let at = items.iter().position(|item| key(item) == after).ok_or_else(bad_cursor)?;
+        items.drain(..=at);
+    }
+    Ok(Page::from_rows(items, limit, key))
+}
+
 /// A list that is never long.
 pub(crate) fn whole<T, V>(items: Vec<T>, view: impl FnMut(T) -> V) -> Listing<V> {
     listing(Page { items, next: None }, view)
@@ -83,6 +97,17 @@ mod tests {
         assert!(watch_after(Some(&cursor)).is_err());
         assert_eq!(watch_after(Some("17")).unwrap(), Some(17));
         assert!(before(Some(&cursor)).is_err());
+    }
+
+    #[test]
+    fn parts_follow_each_other() {
+        let limit = Limit::new(2).unwrap();
+        let part = |after: Option<&str>| part(vec![1, 2, 3], after, limit, i32::to_string);
+        let first = part(None).unwrap();
+        assert_eq!((first.items.as_slice(), first.next.as_deref()), (&[1, 2][..], Some("2")));
+        let second = part(Some("2")).unwrap();
+        assert_eq!((second.items.as_slice(), second.next), (&[3][..], None));
+        assert!(part(Some("7")).is_err());
     }
 
     #[test]

@@ -182,6 +182,7 @@ async fn scrape(app: &App) -> Result<String, Error> {
         state: control.state_counts(),
         approvals: control.approval_counts().await?,
         schedules: control.schedule_counts().await?,
+        stacks: control.stack_counts().await?,
         watchers: control.watcher_counts().await?,
         hooks: (control.hook_counts(), control.hook_standing().await?),
         identities: control.identity_counts(),

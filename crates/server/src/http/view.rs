@@ -252,6 +252,7 @@ pub(crate) fn queue(detail: QueueDetail) -> QueueProject {
         blobs: usage.blobs,
         logs: usage.logs,
         state: usage.state,
+        stacks: usage.stacks,
         next: next.into_iter().map(queued).collect(),
     }
 }

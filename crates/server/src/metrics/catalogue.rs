@@ -105,6 +105,9 @@ Server {
     SCHEDULES_PAUSED = "hostler_schedules_paused" gauge [] "Schedules that are paused.";
     SECRETS = "hostler_secrets_total" counter ["outcome"] "Values of secrets that were read, given to nodes for a run, could not be opened, were had from a vault (followed), or could not be (lost).";
     SESSIONS = "hostler_sessions" gauge [] "Agents connected to this server.";
+    STACK_UNDER_WAY = "hostler_stack_deeds_under_way" gauge [] "What is being done to resources of stacks by this server, outside the database.";
+    STACK = "hostler_stack_total" counter ["outcome"] "Stacks: transactions of this server that carried one on (pass), what was done to resources outside the database (deed), passes that failed (error).";
+    STACKS = "hostler_stacks" gauge ["action", "status"] "Stacks of all projects, also those that are resources of others, by what is done to them or was done last, and how that stands.";
     STATE_REVISION = "hostler_state_revision" gauge [] "Newest revision of state that this server knows of.";
     STATE = "hostler_state_total" counter ["outcome"] "State: transactions carried out, failures of them, changes of entries, batches that were committed, entries read.";
     STORE_ATTEMPTS = "hostler_store_attempts_total" counter ["transaction"] "Times a transaction was run.";

@@ -17,6 +17,7 @@ mod fleet;
 mod latency;
 mod lateness;
 mod process;
+mod stacks;
 mod waits;
 
 pub use catalogue::{CATALOGUE, MetricDoc, MetricPage, catalogue, reference_markdown};
@@ -27,6 +28,7 @@ pub(crate) use latency::{Answered, Latency};
 use crate::history::FigureBook;
 use catalogue::*;
 use process::Process;
+use stacks::Stacks;
 use waits::Waits;
 
 use std::sync::Arc;
@@ -210,6 +212,7 @@ pub struct Sample {
     pub state: hostler_control::StateCounts,
     pub approvals: hostler_control::ApprovalCounts,
     pub schedules: hostler_control::ScheduleCounts,
+    pub stacks: hostler_control::StackCounts,
     pub watchers: hostler_control::WatcherCounts,
     /// How tries ended here, how many deliveries are in each state, and how long the oldest waits.
     pub hooks: (hostler_control::HookCounts, (hostler_store::DeliveryCounts, Duration)),
@@ -258,6 +261,7 @@ struct Inner {
     schedules_paused: Gauge,
     schedule_fires: Family<OutcomeLabel, Counter>,
     schedule_lateness: Lateness,
+    stacks: Stacks,
     watchers: Gauge,
     watchers_enabled: Gauge,
     watcher_news: Family<OutcomeLabel, Counter>,
@@ -337,6 +341,7 @@ impl Metrics {
             schedules_paused: add(&mut registry, SCHEDULES_PAUSED, Gauge::default()),
             schedule_fires: add(&mut registry, SCHEDULE_FIRES, Family::default()),
             schedule_lateness: add(&mut registry, SCHEDULE_LATENESS, Lateness::default()),
+            stacks: Stacks::new(&mut registry),
             watchers: add(&mut registry, WATCHERS, Gauge::default()),
             watchers_enabled: add(&mut registry, WATCHERS_ENABLED, Gauge::default()),
             watcher_news: add(&mut registry, WATCHER_NEWS, Family::default()),
@@ -510,6 +515,7 @@ impl Metrics {
             inner.schedule_fires.get_or_create(&label).inner().store(*count, Ordering::Relaxed);
         }
         inner.schedule_lateness.set(schedules);
+        inner.stacks.set(&sample.stacks);
         let watchers = &sample.watchers;
         inner.watchers.set(signed(watchers.watchers));
         inner.watchers_enabled.set(signed(watchers.enabled));
@@ -677,6 +683,13 @@ mod tests {
                 denied: 2,
                 ..Default::default()
             },
+            stacks: hostler_control::StackCounts {
+                stacks: vec![("create".to_owned(), "failed".to_owned(), 5)],
+                passes: 21,
+                deeds: 20,
+                errors: 2,
+                under_way: 3,
+            },
             watchers: hostler_control::WatcherCounts {
                 watchers: 6,
                 enabled: 5,
@@ -789,6 +802,10 @@ mod tests {
             "hostler_state_total{outcome=\"change\"} 12",
             "hostler_state_revision 13",
             "hostler_identity_tokens_total{outcome=\"refused\"} 3",
+            "hostler_stacks{action=\"create\",status=\"failed\"} 5",
+            "hostler_stacks{action=\"delete\",status=\"in-progress\"} 0",
+            "hostler_stack_total{outcome=\"deed\"} 20",
+            "hostler_stack_deeds_under_way 3",
             "hostler_nodes{state=\"stale\"} 0",
             "hostler_approvals_total{outcome=\"denied\"} 2",
             "hostler_approvals_waiting 3",

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::world::{Reply, World, request};
 
-struct Caller {
-    label: String,
-    token: Option<String>,
+pub(crate) struct Caller {
+    pub(crate) label: String,
+    pub(crate) token: Option<String>,
     global: Option<Role>,
     /// In the project `one`, which the requests name.
     project: Option<Role>,
@@ -31,7 +31,7 @@ pub(crate) enum Outcome {
     Hidden,
 }
 
-fn expected(access: Access, caller: &Caller) -> Outcome {
+pub(crate) fn expected(access: Access, caller: &Caller) -> Outcome {
     let enough = |held: Option<Role>, needed: Role| held.is_some_and(|role| role >= needed);
     match access {
         Access::Public => Outcome::Allowed,
@@ -74,7 +74,7 @@ pub(crate) async fn probe(world: &World, endpoint: &Described, token: Option<&st
     world.send(request).await
 }
 
-async fn callers(world: &World) -> Vec<Caller> {
+pub(crate) async fn callers(world: &World) -> Vec<Caller> {
     let mut callers =
         vec![Caller { label: "nobody".into(), token: None, global: None, project: None }];
     for role in Role::ALL {

@@ -97,7 +97,11 @@ impl World {
     }
 
     pub async fn send(&self, request: Request<Body>) -> Reply {
-        let response = self.router.clone().oneshot(request).await.unwrap();
+        World::send_to(&self.router, request).await
+    }
+
+    pub async fn send_to(router: &Router, request: Request<Body>) -> Reply {
+        let response = router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes().to_vec();
         Reply { status: parts.status, headers: parts.headers, bytes }

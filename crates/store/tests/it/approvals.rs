@@ -258,6 +258,7 @@ async fn an_array_waits_for_its_approval(world: World) {
         range: "1-3".parse().unwrap(),
         is_gang: false,
         is_stopped: false,
+        trace: None,
         generation: Generation::FIRST,
         created_by: somebody(),
         time_created: at(1),

@@ -50,6 +50,7 @@ async fn an_execution_is_what_was_written(world: World) {
         },
         state: ExecutionState::Finishing(ExecutionOutcome::TimedOut),
         is_cancel_requested: true,
+        trace: Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".parse().unwrap()),
         generation: Generation::from_u64(9),
         time_modified: at(2),
         time_begun: at(22),

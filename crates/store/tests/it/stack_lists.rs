@@ -68,7 +68,11 @@ async fn stacks_are_filtered(world: World) {
         standing: standing(update, failed, "Timed out"),
         ..tagged(&["b", "A", "ab", "100%"], stack(&alpha, "broken"))
     };
-    let begun = stack(&alpha, "begun");
+    let mut begun = stack(&alpha, "begun");
+    begun.options.is_rollback_enabled = true;
+    begun.options.timeout = Some(Span::from_secs(3600));
+    begun.options.drift_every = Some(Span::from_secs(600));
+    begun.options.tags = strings(&["\"timeout\":\"2h\""]);
     let elsewhere = tagged(&["a"], stack(&beta, "root"));
     let all = [root.clone(), below, gone, broken.clone(), begun, elsewhere];
     for one in &all {
@@ -85,6 +89,7 @@ async fn stacks_are_filtered(world: World) {
     let none = strings(&["x"]);
     let half = strings(&["10_%"]);
     let in_progress = StackStatus::InProgress;
+    let (hours, one) = ([1, 2].map(|hours| Span::from_secs(3600 * hours)), [Span::from_secs(7200)]);
     for (what, filter, meant) in [
         ("mine", mine, vec![0, 3, 4]),
         ("every", every, vec![0, 1, 2, 3, 4]),
@@ -121,6 +126,11 @@ async fn stacks_are_filtered(world: World) {
         ("odd tag", StackFilter { tags_any: &odd, ..every }, vec![3]),
         ("no pattern", StackFilter { tags_any: &half, ..every }, vec![]),
         ("no such tag", StackFilter { tags: &none, ..every }, vec![]),
+        ("undone", StackFilter { is_rollback_enabled: Some(true), ..mine }, vec![4]),
+        ("not undone", StackFilter { is_rollback_enabled: Some(false), ..mine }, vec![0, 3]),
+        ("timeouts", StackFilter { timeouts: &hours, ..every }, vec![4]),
+        ("a tag is no timeout", StackFilter { timeouts: &one, ..every }, vec![]),
+        ("drift", StackFilter { looks_for_drift: true, ..every }, vec![4]),
         ("not that", StackFilter { not_tags: &none, not_tags_any: &none, ..mine }, vec![0, 3, 4]),
     ] {
         let order = StackOrder { keys: &[], is_ascending: true };

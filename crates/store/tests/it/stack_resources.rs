@@ -178,6 +178,16 @@ async fn resources_are_found_by_what_they_are_in_the_world(world: World) {
         let found = read.stack_resources_physical(scope, physical).await.unwrap();
         assert_eq!(found.iter().collect::<Vec<_>>(), meant, "{scope:?}");
     }
+    drop(read);
+
+    let third = stack(&project, "third");
+    let rows =
+        ["bell-0", "bell-fa", "bell", "bells", "Bell-1", "bellow-1"].map(|it| is(&third, it));
+    with_resources(&world, &third, &rows).await;
+    let mut read = world.read().await.unwrap();
+    let found = read.stack_resources_physical_begin("bell-").await.unwrap();
+    assert_eq!(found.iter().collect::<Vec<_>>(), [&rows[0], &rows[1]]);
+    assert!(read.stack_resources_physical_begin("whistle-").await.unwrap().is_empty());
 }
 
 async fn resources_below_a_stack_are_counted(world: World) {

@@ -183,6 +183,7 @@ fn full(project: &Project) -> Stack {
         tags: vec!["a b".to_owned(), "%_'".to_owned()],
         converges: true,
         at_once: Some(3),
+        drift_every: Some(Span::from_secs(600)),
     };
     full.revision = 9;
     full.mandate.can = Some(PermissionSet::default());

@@ -41,6 +41,7 @@ fn array(project: ProjectId, text: &str, range: &str) -> TaskArray {
         range: range.parse().unwrap(),
         is_gang: false,
         is_stopped: false,
+        trace: None,
         generation: Generation::FIRST,
         created_by: PrincipalId::from_uuid(next_uuid()),
         time_created: at(0),

@@ -74,6 +74,7 @@ pub fn execution(project: &Project, workflow: &str) -> Execution {
         options: ExecutionOptions::default(),
         state: ExecutionState::Running,
         is_cancel_requested: false,
+        trace: None,
         generation: Generation::FIRST,
         created_by: somebody(),
         time_created: at(1),

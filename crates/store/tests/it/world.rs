@@ -238,6 +238,7 @@ pub fn service(project_id: ProjectId, text: &str) -> Service {
         spec,
         desired: Desired::Run,
         revision: Generation::FIRST,
+        trace: None,
         generation: Generation::FIRST,
         created_by: PrincipalId::from_uuid(next_uuid()),
         time_created: at(0),

@@ -100,11 +100,16 @@ impl Environment {
             _ => Environment::default(),
         };
         for (name, value) in parameters {
-            found.places.remove(&format!("{PARAMETERS}.{name}"));
-            found.parameters.insert(name.clone(), value.clone());
+            found.give(name, value.clone());
         }
         merge::files(&mut found, environment_files, files, schemas)?;
         Ok(found)
+    }
+
+    /// Gives a parameter a value, whatever it had before.
+    pub fn give(&mut self, name: &str, value: Value) {
+        self.places.remove(&format!("{PARAMETERS}.{name}"));
+        self.parameters.insert(name.to_owned(), value);
     }
 
     fn strict(

@@ -3818,6 +3818,748 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/projects/{project}/stacks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List stacks, newest first. */
+        get: operations["stack_list"];
+        put?: never;
+        /** Begin to make a stack. */
+        post: operations["stack_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a stack: how it stands, its parameters, its outputs. */
+        get: operations["stack_get"];
+        /** Begin to change a stack to what is given as a whole. Of options, what is absent stays as it is. */
+        put: operations["stack_update"];
+        post?: never;
+        /** Begin to take a stack down with everything that it has made, whatever is under way. */
+        delete: operations["stack_remove"];
+        options?: never;
+        head?: never;
+        /** Begin to change a stack in what is given; what is absent stays as it is. */
+        patch: operations["stack_patch"];
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/suspend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Suspend everything of a stack that can be suspended. */
+        post: operations["stack_suspend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Have a suspended stack go on. */
+        post: operations["stack_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look whether every resource of a stack is there and well. */
+        post: operations["stack_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel what is under way: leave the stack as far as it is, or undo an update. */
+        post: operations["stack_cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/outputs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what a stack gives to others. */
+        get: operations["stack_output_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what happened to a stack and its resources, the oldest first; `after` an event that is known, what is new. */
+        get: operations["stack_event_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/definition": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the template of a stack with its environment and files, as they are or as they were in a revision. */
+        get: operations["stack_definition"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/resources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the resources of a stack in the order of its template, and those of stacks below it. */
+        get: operations["stack_resource_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/resources/{resource}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a resource with its properties and attributes; what came from hidden parameters is hidden. */
+        get: operations["stack_resource_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/graph": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show which resources of a stack need which others. */
+        get: operations["stack_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/resources/{resource}/signal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Signal a resource that waits for it, or that does something when it is signalled. */
+        post: operations["stack_signal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/resources/{resource}/mark": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that a resource is broken, so that the next update replaces it, or that it is not. */
+        post: operations["stack_mark"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/hooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the hooks at which resources of a stack, and of stacks below it, wait. */
+        get: operations["stack_hook_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/resources/{resource}/hooks/{hook}/clear": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a resource go on that waits at a hook. */
+        post: operations["stack_hook_clear"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-plans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the plans that are kept, newest first. */
+        get: operations["stack_plan_list"];
+        put?: never;
+        /** Say what a change would do, resource by resource and property by property, and keep that as a plan. */
+        post: operations["stack_plan_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-plans/{plan}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a plan. */
+        get: operations["stack_plan_get"];
+        put?: never;
+        post?: never;
+        /** Forget a plan. */
+        delete: operations["stack_plan_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-plans/{plan}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to do what a plan says, once, unless the stack has moved since or the plan has expired. */
+        post: operations["stack_plan_apply"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show what was found when somebody looked last. */
+        get: operations["stack_drift_get"];
+        put?: never;
+        /** Look at the objects of a stack as they are now, and keep how far they are from what it says. */
+        post: operations["stack_drift_detect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the revisions of a stack, newest first: one for every change that was complete. */
+        get: operations["stack_revision_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/revisions/{revision}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a revision with the resources and outputs of then, secrets too. */
+        get: operations["stack_revision_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the snapshots of a stack. */
+        get: operations["stack_snapshot_list"];
+        put?: never;
+        /** Begin to take a snapshot of a stack. */
+        post: operations["stack_snapshot_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/snapshots/{snapshot}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a snapshot with the resources and outputs of then, secrets too. */
+        get: operations["stack_snapshot_get"];
+        put?: never;
+        post?: never;
+        /** Remove a snapshot. */
+        delete: operations["stack_snapshot_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Compare two points in time of a stack; values that are secret are hidden. */
+        get: operations["stack_compare"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin to bring a stack back to what it was in a revision or in a snapshot. */
+        post: operations["stack_restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a stack as one document, secrets too, with which it can be taken over elsewhere. */
+        get: operations["stack_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/abandon": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Forget a stack and leave everything that it has made; what is answered is the document to take it over with. */
+        post: operations["stack_abandon"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-adopt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Make a stack of what another one left: its resources are taken over instead of being made. */
+        post: operations["stack_adopt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/lock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show who holds the lock of a stack. */
+        get: operations["stack_lock_get"];
+        put?: never;
+        post?: never;
+        /** Release the lock of a stack that the caller holds. */
+        delete: operations["stack_lock_release"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/lock/holds/{hold}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Acquire the lock of a stack under an id of your own, or find again what a request with this id did. */
+        put: operations["stack_lock_acquire"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/lock/holds/{hold}/renew": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say that who holds the lock of a stack is still there; its time counts from now on. */
+        post: operations["stack_lock_renew"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/lock/force-release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take the lock of a stack away from who holds it, with a reason. */
+        post: operations["stack_lock_force_release"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-template-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Look at a template without making anything of it. What is wrong is answered as for a stack that is to be made. */
+        post: operations["stack_template_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-checklist": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Go through the checklist of every stack of the project, in the order in which they depend on each other. */
+        get: operations["stack_checklist_all"];
+        put?: never;
+        /** Go through the checklist of a change that is not made yet. */
+        post: operations["stack_form_check"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/checklist": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Go through the checklist of a stack: syntax, dependencies, existence, permissions, lock, disk, network. */
+        get: operations["stack_checklist"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stacks/{stack}/dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show which stacks a stack uses, and which use it. */
+        get: operations["stack_dependencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-dependencies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show which stacks of the project use which others, and in what order they can be made. */
+        get: operations["stack_dependency_graph"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-dependencies/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check that what stacks use of others is there: of one stack, or of all. */
+        get: operations["stack_dependency_check"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-dependencies/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Say in what order stacks can be made: each wave after the one before. */
+        post: operations["stack_dependency_order"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the types of resources by name. */
+        get: operations["stack_type_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-types/{type}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a type: its properties, its attributes, and a template to begin with. */
+        get: operations["stack_type_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-editions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the editions of the template language, oldest first. */
+        get: operations["stack_edition_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -4638,6 +5380,11 @@ export interface components {
              */
             count: number;
         };
+        /**
+         * @description What is being done to an object.
+         * @enum {string}
+         */
+        DeedKind: "create" | "update" | "delete" | "suspend" | "resume" | "adopt" | "snapshot" | "check";
         /** @description Where a step runs, when not wherever its execution runs. */
         Delegation: {
             /** @default any */
@@ -4647,6 +5394,8 @@ export interface components {
             /** @description Runs where the execution runs when no node can be had. */
             fallback?: boolean;
         };
+        /** @description What becomes of the object when its resource goes. */
+        DeletionPolicy: "delete" | "retain" | "snapshot";
         /** @description What is done about a call of which nobody knows whether it was made. */
         Delivery: "at-least-once" | "at-most-once";
         DeliveryQuery: {
@@ -5376,11 +6125,8 @@ export interface components {
             /** Format: date-time */
             timeModified: string;
         };
-        /**
-         * @description When a function of the definition is called besides that of the step.
-         * @enum {string}
-         */
-        Handler: "before" | "after" | "success" | "failure" | "timeout" | "retry" | "skip" | "start" | "complete" | "step-start" | "step-complete";
+        /** @description When a function of the definition is called besides that of the step. */
+        Handler: ("before" | "after" | "success" | "failure" | "timeout" | "retry" | "skip" | "start" | "complete" | "step-start" | "step-complete") | "clean-workdir";
         /**
          * @description What the health checks of a run say.
          * @enum {string}
@@ -5663,6 +6409,19 @@ export interface components {
             do: "user-key-remove";
             name: string;
             key: string;
+        } | {
+            /** @constant */
+            do: "primitive";
+            primitive: components["schemas"]["HostPrimitive"];
+            /** @description What the primitive wants to be told; what is not told is left alone. */
+            declaration: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description It is not to be there.
+             * @default false
+             */
+            absent?: boolean;
         };
         HostDisks: {
             mounts: components["schemas"]["HostMount"][];
@@ -5750,6 +6509,8 @@ export interface components {
              */
             total: number;
         };
+        /** @description What a declaration describes. */
+        HostPrimitive: ("file" | "directory" | "package" | "service" | "user" | "group" | "sysctl" | "cron") | "command";
         HostProcess: {
             /** Format: uint32 */
             pid: number;
@@ -6661,8 +7422,104 @@ export interface components {
             watchCursor?: string | null;
         };
         /** @description A part of a list. */
+        Listing60: {
+            items: components["schemas"]["StackView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing61: {
+            items: components["schemas"]["StackOutputView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing62: {
+            items: components["schemas"]["StackEventView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing63: {
+            items: components["schemas"]["StackResourceView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing64: {
+            items: components["schemas"]["StackHookView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing65: {
+            items: components["schemas"]["StackPlanView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing66: {
+            items: components["schemas"]["StackRevisionView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing67: {
+            items: components["schemas"]["StackSnapshotView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing68: {
+            items: components["schemas"]["StackChecklistView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing69: {
+            items: components["schemas"]["StackCheckLine"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
         Listing7: {
             items: components["schemas"]["UserView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing70: {
+            items: components["schemas"]["StackTypeView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing71: {
+            items: components["schemas"]["StackEditionView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -7581,7 +8438,7 @@ export interface components {
          * @description Kinds of objects that events, audit entries and watch streams speak of.
          * @enum {string}
          */
-        ObjectKind: "approval" | "approval-policy" | "audit-anchor" | "audit-sink" | "authority" | "backup" | "blob" | "container" | "custom" | "execution" | "group" | "hook" | "image" | "invitation" | "join-token" | "lock" | "member" | "module" | "node" | "operation" | "project" | "role" | "schedule" | "secret" | "server" | "stack" | "state-namespace" | "task" | "task-array" | "token" | "user" | "watcher" | "web-session" | "workflow" | "workload";
+        ObjectKind: "approval" | "approval-policy" | "audit-anchor" | "audit-sink" | "authority" | "backup" | "blob" | "container" | "custom" | "execution" | "group" | "hook" | "image" | "invitation" | "join-token" | "lock" | "member" | "module" | "node" | "operation" | "project" | "role" | "schedule" | "secret" | "server" | "software-config" | "software-deployment" | "stack" | "state-namespace" | "task" | "task-array" | "token" | "user" | "watcher" | "web-session" | "workflow" | "workload";
         /** @description The object an event is about: enough to fetch it, or to name it once it is gone. */
         ObjectRef: {
             kind: components["schemas"]["ObjectKind"];
@@ -7836,7 +8693,7 @@ export interface components {
             time: string;
         };
         /** @description What somebody may do to a kind of object; `docs/reference/access.md` lists them. */
-        Permission: "access.inspect" | "account.read" | "approval.read" | "approval.decide" | "approval.withdraw" | "approval.break-glass" | "approval-policy.read" | "approval-policy.set" | "approval-policy.global" | "audit.read" | "audit.anchor" | "authority.rotate" | "backup.create" | "backup.read" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "egress.call" | "event.read" | "event.emit" | "group.read" | "group.create" | "group.update" | "group.remove" | "hook.read" | "hook.write" | "hook.manage" | "hook.global" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "lock.read" | "lock.use" | "lock.force" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node.inspect" | "node.administer" | "node.backup" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "schedule.read" | "schedule.write" | "schedule.run" | "schedule.manage" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "system.diagnose" | "session.read" | "session.end" | "stack.read" | "stack.apply" | "stack.remove" | "stack.signal" | "state.read" | "state.write" | "state.clear" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "watcher.read" | "watcher.write" | "workflow.read" | "workflow.push" | "workflow.run" | "workflow.cancel" | "workflow.remove" | "workflow.manage" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
+        Permission: "access.inspect" | "account.read" | "approval.read" | "approval.decide" | "approval.withdraw" | "approval.break-glass" | "approval-policy.read" | "approval-policy.set" | "approval-policy.global" | "audit.read" | "audit.anchor" | "authority.rotate" | "backup.create" | "backup.read" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "egress.call" | "event.read" | "event.emit" | "group.read" | "group.create" | "group.update" | "group.remove" | "hook.read" | "hook.write" | "hook.manage" | "hook.global" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "lock.read" | "lock.use" | "lock.force" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node.inspect" | "node.administer" | "node.backup" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "schedule.read" | "schedule.write" | "schedule.run" | "schedule.manage" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "system.diagnose" | "session.read" | "session.end" | "stack.read" | "stack.apply" | "stack.remove" | "stack.signal" | "stack.unlock" | "state.read" | "state.write" | "state.clear" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "watcher.read" | "watcher.write" | "workflow.read" | "workflow.push" | "workflow.run" | "workflow.cancel" | "workflow.remove" | "workflow.manage" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
         Phase: ("starting" | "running" | "stopping" | "stopped" | "completed") | "waiting" | "backoff" | "idle" | "failed" | "removed";
         /**
          * @description How one node is chosen of several.
@@ -8147,6 +9004,12 @@ export interface components {
              * @default 0
              */
             state?: number | string;
+            /**
+             * Format: uint64
+             * @description Stacks, without those that are resources of others.
+             * @default 0
+             */
+            stacks?: number;
             /** @description The first that wait for room, in the order in which they are looked at. */
             next: components["schemas"]["QueueEntry"][];
         };
@@ -8264,6 +9127,8 @@ export interface components {
             /** @description Shown this once. Each stands in for a code, once. */
             recoveryCodes: string[];
         };
+        /** @description What is done to a resource. */
+        ResourceAction: ("create" | "update" | "delete" | "suspend" | "resume" | "adopt" | "snapshot" | "check" | "rollback") | "init";
         /** @description What a workload asks of its node. */
         Resources: {
             /** @default 0.02 */
@@ -8922,6 +9787,831 @@ export interface components {
         };
         /** @description Why a step did not run. */
         SkipReason: "condition" | "dependency" | "no-failure" | "ended" | "not-selected";
+        /** @description What is done to a stack as a whole. */
+        StackAction: ("create" | "update" | "delete" | "suspend" | "resume" | "snapshot") | "rollback" | "adopt" | "check" | "restore";
+        StackAdoptBody: {
+            name: components["schemas"]["StackName"];
+            /** @description What export or abandon answered, or its text. */
+            document: unknown;
+            /**
+             * @description Lies over what is in the document.
+             * @default {}
+             */
+            form?: components["schemas"]["StackFormBody"];
+            /** @default {} */
+            options?: components["schemas"]["StackOptions"];
+        };
+        StackCancelBody: {
+            /**
+             * @description Undo what the update has done.
+             * @default false
+             */
+            rollback?: boolean;
+        };
+        /** @description What would become of a resource. */
+        StackChangeKind: ("create" | "delete" | "unchanged") | "adopt" | "update" | "replace" | "forget" | "impossible";
+        /** @description What a change of a stack would do. */
+        StackChanges: {
+            action: components["schemas"]["StackAction"];
+            /** @description In the order in which it could be done, with those that stay as they are. */
+            resources: components["schemas"]["StackResourceChange"][];
+            /** @default [] */
+            parameters?: components["schemas"]["StackValueChange"][];
+            /** @default [] */
+            outputs?: components["schemas"]["StackValueChange"][];
+            /** @default [] */
+            warnings?: string[];
+        };
+        /** @description What is looked over before something is begun with a stack. */
+        StackCheckKind: ("syntax" | "permissions" | "disk" | "network") | "dependencies" | "existence" | "lock";
+        /** @description One line of what was looked over. */
+        StackCheckLine: {
+            check: components["schemas"]["StackCheckKind"];
+            result: components["schemas"]["StackCheckResult"];
+            /** @description Why. */
+            message: string;
+        };
+        /** @description What was found. */
+        StackCheckResult: ("passed" | "failed") | "skipped";
+        StackChecklistView: {
+            /** @description Absent where no stack was named. */
+            stack?: components["schemas"]["StackName"] | null;
+            /** @description Nothing failed. */
+            isPassed: boolean;
+            lines: components["schemas"]["StackCheckLine"][];
+        };
+        StackCompareQuery: {
+            /** @description A revision, such as `v3`, the id of a snapshot, or `now`. */
+            from: string;
+            /** @description The same; `now` when absent. */
+            to?: string | null;
+        };
+        /** @description In what two points in time differ. */
+        StackComparisonView: {
+            /** @description `now`, `v3`, or the id of a snapshot. */
+            from: string;
+            to: string;
+            resources: components["schemas"]["StackResourceChange"][];
+            parameters: components["schemas"]["StackValueChange"][];
+            outputs: components["schemas"]["StackValueChange"][];
+        };
+        StackCreateBody: {
+            name: components["schemas"]["StackName"];
+            form: components["schemas"]["StackFormBody"];
+            /** @default {} */
+            options?: components["schemas"]["StackOptions"];
+        };
+        StackDefinitionQuery: {
+            /**
+             * Format: uint32
+             * @description Number of the revision; what the stack is or goes towards when absent.
+             */
+            revision?: number | null;
+        };
+        /** @description What a stack is made of, or was. Values of hidden parameters are hidden from who may not change the stack. */
+        StackDefinitionView: {
+            /** @description As a document. */
+            template: unknown;
+            /** @description Merged from everything that was given. */
+            environment: unknown;
+            files?: {
+                [key: string]: unknown;
+            };
+            createdBy: components["schemas"]["Actor"];
+            /** Format: date-time */
+            timeCreated: string;
+        };
+        StackDependenciesView: {
+            stack: components["schemas"]["StackName"];
+            uses: components["schemas"]["StackUseView"][];
+            usedBy: components["schemas"]["StackUseView"][];
+        };
+        StackDependencyCheckQuery: {
+            /** @description Only of this stack, by name or by id. */
+            stack?: string | null;
+        };
+        StackDependencyGraphView: {
+            stacks: components["schemas"]["StackDependenciesView"][];
+            /** @description Each wave can be made when those before are there. */
+            order: components["schemas"]["StackName"][][];
+            /** @description Stacks that wait for each other, each for the next; empty where there is no circle. */
+            circle?: string[];
+        };
+        StackDependencyOrderBody: {
+            /** @description Which stacks; all of the project when empty. */
+            stacks: components["schemas"]["StackName"][];
+        };
+        StackDocumentView: {
+            document: unknown;
+        };
+        /** @description What was found of one object. */
+        StackDriftItem: {
+            name: string;
+            /** @description Resources of the stacks above that this one lies in, from the top. */
+            path?: string[];
+            kind: string;
+            physical?: string | null;
+            drift: components["schemas"]["StackDriftKind"];
+            /** @description As the stack says, and as it is. */
+            properties?: components["schemas"]["StackValueChange"][];
+            message?: string;
+        };
+        /** @description How an object differs from what its stack says. */
+        StackDriftKind: "in-sync" | "configuration" | "missing" | "extra" | "state" | "dependency" | "unknown";
+        /** @description How far the objects of a stack are from what it says. */
+        StackDriftView: {
+            /** @description Whether there is something to put right. */
+            isDrifted: boolean;
+            /** @description Nothing was changed since it was looked at. */
+            isCurrent: boolean;
+            /**
+             * Format: uint32
+             * @description How many objects were looked at.
+             */
+            looked: number;
+            /**
+             * Format: uint32
+             * @description How many of them are not as the stack says.
+             */
+            changed: number;
+            /**
+             * Format: uint32
+             * @description How many are not there at all.
+             */
+            missing: number;
+            /**
+             * Format: uint32
+             * @description How many could not be looked at.
+             */
+            unknown: number;
+            /** @description Each of them, without secrets. */
+            items: components["schemas"]["StackDriftItem"][];
+            /**
+             * Format: date-time
+             * @description When it was looked at.
+             */
+            time: string;
+        };
+        /** @description One edition of the template language. */
+        StackEditionView: {
+            /** @description The key under which a template says it... */
+            key: string;
+            /** @description ...and what it says there... */
+            version: string;
+            /** @description ...or may say instead. */
+            alias?: string | null;
+            /** @description Names of the functions that values may have. */
+            functions: string[];
+            /** @description Names of the functions that conditions may have. */
+            conditions: string[];
+        };
+        /** Format: uuid */
+        StackEventId: string;
+        StackEventQuery: {
+            /**
+             * Format: uint32
+             * @description Also of stacks that are resources of this one, so many below each other.
+             */
+            depth?: number | null;
+            /** @description Only of the resource with this name. */
+            resource?: string | null;
+            /** @description Only those that stand so. */
+            status?: components["schemas"]["StackStatus"] | null;
+            /** @description The newest first. */
+            newest?: boolean | null;
+            /** @description Id of an event: only what happened after it, or, with `newest`, before it. Instead of `cursor`. */
+            after?: components["schemas"]["StackEventId"] | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        /** @description Something that happened to a stack or to one of its resources. */
+        StackEventView: {
+            id: components["schemas"]["StackEventId"];
+            /** Format: date-time */
+            time: string;
+            /** @description The stack that it is of: this one, or one that is a resource of it. */
+            stack: components["schemas"]["StackId"];
+            /** @description Name of the resource; absent where it is about the stack as a whole. */
+            resource?: string | null;
+            /** @description The type of the resource, or of the stack. */
+            type: string;
+            /** @description What it is in the world. */
+            physical?: string | null;
+            /** @description `create`, `update`, `delete`... or `signal`. */
+            action: string;
+            status: components["schemas"]["StackStatus"];
+            reason: string;
+            /** @description Of what failed; without what is secret. */
+            properties?: unknown;
+        };
+        /** @description What a stack is to be made of: YAML or JSON, as texts. */
+        StackFormBody: {
+            /** @description Of at most 512 KiB. It may be absent only where that says that it stays as it is. */
+            template?: string | null;
+            /** @description Parameters, defaults, and which types are which others. */
+            environment?: string | null;
+            /** @description Names of `files` that are environments, each merged over those before; `environment` does not count then. */
+            environmentFiles?: string[];
+            /** @description Texts that templates and environments name, by the name that they have there. */
+            files?: {
+                [key: string]: string;
+            };
+            /** @description Values of parameters; they win over those of environments. */
+            parameters?: {
+                [key: string]: unknown;
+            };
+        };
+        StackFormCheckBody: {
+            /** @description What the stack is, or is to be, called. */
+            name?: components["schemas"]["StackName"] | null;
+            form: components["schemas"]["StackFormBody"];
+        };
+        /** @description One resource needs another. */
+        StackGraphEdge: {
+            /** @description The one that needs... */
+            from: string;
+            /** @description ...the other, which is there before it and goes after it. */
+            to: string;
+        };
+        StackGraphNode: {
+            name: string;
+            type: string;
+            action: components["schemas"]["ResourceAction"];
+            status: components["schemas"]["StackStatus"];
+            /** @description The stack that it is. */
+            child?: components["schemas"]["StackId"] | null;
+        };
+        /** @description Resources, and which of them need which others. */
+        StackGraphView: {
+            /** @description In the order of the template. */
+            nodes: components["schemas"]["StackGraphNode"][];
+            edges: components["schemas"]["StackGraphEdge"][];
+        };
+        /**
+         * @description Before or after what is done to a resource.
+         * @enum {string}
+         */
+        StackHook: "pre-create" | "pre-update" | "pre-delete" | "post-create" | "post-update" | "post-delete";
+        StackHookPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name or id of the stack. */
+            stack: string;
+            /** @description Name of the resource, or what it is in the world. */
+            resource: string;
+            hook: components["schemas"]["StackHook"];
+        };
+        /** @description A resource that waits at a hook. */
+        StackHookView: {
+            /** @description The stack that the resource is of: this one, or one below it. */
+            stack: components["schemas"]["StackName"];
+            stackId: components["schemas"]["StackId"];
+            resource: string;
+            hook: components["schemas"]["StackHook"];
+        };
+        /** Format: uuid */
+        StackId: string;
+        StackListQuery: {
+            /** @description Only the one of this name. */
+            name?: string | null;
+            /** @description Only those with this tag. */
+            tag?: string | null;
+            /** @description Only those to which this is done, or was done last. */
+            action?: components["schemas"]["StackAction"] | null;
+            /** @description Only those that stand so. */
+            status?: components["schemas"]["StackStatus"] | null;
+            /** @description Also those that are resources of others. */
+            nested?: boolean | null;
+            /** @description Also those that are gone, as long as they are remembered. */
+            deleted?: boolean | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        StackLockForceBody: {
+            /** @description Why it is taken away: 1 to 1000 characters. */
+            reason: string;
+        };
+        StackLockPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name or id of the stack. */
+            stack: string;
+            /** @description Id of the hold, chosen by who asks: a fresh UUID for every time that the lock is wanted. */
+            hold: components["schemas"]["LockHoldId"];
+        };
+        StackLockReleaseQuery: {
+            /** @description Id of the hold; the caller's own when absent. */
+            hold?: components["schemas"]["LockHoldId"] | null;
+        };
+        StackLockView: {
+            isHeld: boolean;
+            /** @description Absent where nobody used it lately. */
+            lock?: components["schemas"]["LockDetailView"] | null;
+        };
+        StackMarkBody: {
+            /** @description Whether it is broken. */
+            unhealthy: boolean;
+            /** @description Why. */
+            reason?: string;
+        };
+        /** @description A letter, and then up to 254 letters, digits, `_`, `-` and `.`. */
+        StackName: string;
+        /** @description What is chosen for a stack besides what it is made of. */
+        StackOptions: {
+            /** @description A change that fails is undone. */
+            isRollbackEnabled?: boolean;
+            /**
+             * @description How long a change may take.
+             * @example 30s
+             * @example 1m30s
+             */
+            timeout?: string | null;
+            tags?: string[];
+            /** @description What was changed behind its back is found and put right by an update. */
+            converges?: boolean;
+            /**
+             * Format: uint32
+             * @description How many resources are worked on at once.
+             */
+            atOnce?: number | null;
+            /**
+             * @description How often it is looked at by itself whether its objects are as it says.
+             * @example 30s
+             * @example 1m30s
+             */
+            driftEvery?: string | null;
+        };
+        /** @description What is chosen anew; what is absent stays as it is. */
+        StackOptionsBody: {
+            /** @description A change that fails is undone. */
+            isRollbackEnabled?: boolean | null;
+            /**
+             * @description How long a change may take.
+             * @example 30s
+             * @example 1m30s
+             */
+            timeout?: string | null;
+            tags?: string[] | null;
+            /** @description What was changed behind its back is found and put right by an update. */
+            converges?: boolean | null;
+            /**
+             * Format: uint32
+             * @description How many resources are worked on at once.
+             */
+            atOnce?: number | null;
+            /**
+             * @description How often it is looked at by itself whether its objects are as it says.
+             * @example 30s
+             * @example 1m30s
+             */
+            driftEvery?: string | null;
+        };
+        StackOrderView: {
+            waves: components["schemas"]["StackName"][][];
+        };
+        StackOutputView: {
+            name: string;
+            description?: string;
+            value?: unknown;
+            /** @description Why there is no value. */
+            error?: string | null;
+        };
+        StackPatchBody: {
+            /** @default {} */
+            form?: components["schemas"]["StackFormBody"];
+            /** @description Names of parameters whose values are forgotten. */
+            clearParameters?: string[];
+            /** @default {} */
+            options?: components["schemas"]["StackOptionsBody"];
+        };
+        StackPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name or id of the stack. */
+            stack: string;
+        };
+        /** @description What would be done. */
+        StackPlanBody: {
+            create: components["schemas"]["StackCreateBody"];
+        } | {
+            update: {
+                /** @description Name or id of the stack. */
+                stack: string;
+                form: components["schemas"]["StackFormBody"];
+                /** @default {} */
+                options?: components["schemas"]["StackOptionsBody"];
+            };
+        } | {
+            patch: {
+                /** @description Name or id of the stack. */
+                stack: string;
+                form: components["schemas"]["StackFormBody"];
+                /** @description Names of parameters whose values are forgotten. */
+                clearParameters?: string[];
+                /** @default {} */
+                options?: components["schemas"]["StackOptionsBody"];
+            };
+        } | {
+            remove: {
+                /** @description Name or id of the stack. */
+                stack: string;
+                /**
+                 * @description Also when other stacks use its outputs.
+                 * @default false
+                 */
+                force?: boolean;
+            };
+        } | {
+            restore: {
+                /** @description Name or id of the stack. */
+                stack: string;
+                /** @description A revision, such as `v3`, or the id of a snapshot. */
+                point: string;
+            };
+        } | {
+            fix: {
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+        };
+        /** Format: uuid */
+        StackPlanId: string;
+        StackPlanListQuery: {
+            /** @description Only of this stack, by name or by id. */
+            stack?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        StackPlanPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            plan: components["schemas"]["StackPlanId"];
+        };
+        StackPlanView: {
+            id: components["schemas"]["StackPlanId"];
+            stack: components["schemas"]["StackName"];
+            stackId: components["schemas"]["StackId"];
+            /** @description Of the stack when the plan was made; 0 where there was none. */
+            base: components["schemas"]["Generation"];
+            /** @description Of everything that would be done. */
+            digest: string;
+            /** @description What would be done, without secrets. */
+            changes: components["schemas"]["StackChanges"];
+            createdBy: components["schemas"]["Actor"];
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeExpires: string;
+            /**
+             * Format: date-time
+             * @description When it was applied.
+             */
+            timeUsed?: string | null;
+        };
+        StackRemoveQuery: {
+            /** @description Also when other stacks use its outputs. */
+            force?: boolean | null;
+        };
+        /** @description What would become of one resource. */
+        StackResourceChange: {
+            name: string;
+            /** @description Resources of the stacks above that this one lies in, from the top. */
+            path?: string[];
+            /** @description Its type, as the template has it. */
+            kind: string;
+            change: components["schemas"]["StackChangeKind"];
+            /** @description What it is in the world. */
+            physical?: string | null;
+            /**
+             * @description It depends on what is known only when it is done, and may turn out to be unchanged.
+             * @default false
+             */
+            isUncertain?: boolean;
+            /** @description Why; empty where there is nothing to say. */
+            reason?: string;
+            properties?: components["schemas"]["StackValueChange"][];
+        };
+        /** Format: uuid */
+        StackResourceId: string;
+        StackResourceListQuery: {
+            /**
+             * Format: uint32
+             * @description Also of stacks that are resources of this one, so many below each other.
+             */
+            depth?: number | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        StackResourcePath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name or id of the stack. */
+            stack: string;
+            /** @description Name of the resource, or what it is in the world. */
+            resource: string;
+        };
+        StackResourceView: {
+            id: components["schemas"]["StackResourceId"];
+            /** @description In the template. */
+            name: string;
+            type: string;
+            /** @description The stack that it is of: this one, or one below it. */
+            stack: components["schemas"]["StackName"];
+            stackId: components["schemas"]["StackId"];
+            /** @description The resource of the stack above that its stack is. */
+            parentResource?: string | null;
+            /** @description The stack that it is. */
+            child?: components["schemas"]["StackId"] | null;
+            /** @description What it is in the world. */
+            physical?: string | null;
+            /** @description What is done to it, or was done last. */
+            action: components["schemas"]["ResourceAction"];
+            status: components["schemas"]["StackStatus"];
+            reason?: string;
+            /** @description What somebody has in hand now. */
+            underWay?: components["schemas"]["DeedKind"] | null;
+            /** @description Where it waits for somebody to let it go on. */
+            hook?: components["schemas"]["StackHook"] | null;
+            /** @description Names of those that need it. */
+            requiredBy?: string[];
+            /** @description What becomes of the object when the resource goes. */
+            deletionPolicy: components["schemas"]["DeletionPolicy"];
+            description?: string;
+            /** Format: date-time */
+            timeCreated: string;
+            /** Format: date-time */
+            timeModified: string;
+            /** @description Not in lists. */
+            metadata?: unknown;
+            /** @description As it was made or last changed with. Not in lists. */
+            properties?: unknown;
+            /** @description What others may ask of it. Not in lists. */
+            attributes?: {
+                [key: string]: unknown;
+            };
+        };
+        StackRestoreBody: {
+            /** @description A revision, such as `v3`, or the id of a snapshot. */
+            point: string;
+        };
+        StackRevisionPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name or id of the stack. */
+            stack: string;
+            /**
+             * Format: uint32
+             * @description Number of the revision.
+             */
+            revision: number;
+        };
+        /** @description What a stack was as a whole, under a number. */
+        StackRevisionView: {
+            /** Format: uint32 */
+            number: number;
+            /** @description What led to it. */
+            action: components["schemas"]["StackAction"];
+            /** @description Why somebody made it. */
+            reason?: string;
+            /**
+             * Format: uint32
+             * @description How many resources there were.
+             */
+            count: number;
+            createdBy: components["schemas"]["Actor"];
+            /** Format: date-time */
+            timeCreated: string;
+            /** @description By name: type, physical id, state, metadata, data, properties. Not in lists. */
+            resources?: {
+                [key: string]: unknown;
+            };
+            /** @description Not in lists. */
+            outputs?: {
+                [key: string]: unknown;
+            };
+        };
+        StackSignalBody: {
+            /** @description What is told to it: any document that it understands. */
+            data?: unknown;
+        };
+        StackSignalView: {
+            /** @description What it answers to whoever waits for that. */
+            answer?: unknown;
+        };
+        StackSnapshotBody: {
+            /**
+             * @description To find it again.
+             * @default
+             */
+            name?: string;
+        };
+        /** Format: uuid */
+        StackSnapshotId: string;
+        StackSnapshotPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name or id of the stack. */
+            stack: string;
+            snapshot: components["schemas"]["StackSnapshotId"];
+        };
+        /** @description The objects of a stack as they were when somebody asked for it. */
+        StackSnapshotView: {
+            id: components["schemas"]["StackSnapshotId"];
+            name?: string;
+            status: components["schemas"]["StackStatus"];
+            reason: string;
+            createdBy: components["schemas"]["Actor"];
+            /** Format: date-time */
+            timeCreated: string;
+            /** @description By name: type, physical id, state, metadata, data, properties. Not in lists. */
+            resources?: {
+                [key: string]: unknown;
+            };
+            /** @description Not in lists. */
+            outputs?: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description What is being done, or was done last, how far it is, and why. */
+        StackStanding: {
+            action: components["schemas"]["StackAction"];
+            status: components["schemas"]["StackStatus"];
+            reason: string;
+        };
+        /**
+         * @description How far it is.
+         * @enum {string}
+         */
+        StackStatus: "in-progress" | "complete" | "failed";
+        StackTemplateCheckBody: {
+            form: components["schemas"]["StackFormBody"];
+            /**
+             * @description Parameters without a value are wrong.
+             * @default false
+             */
+            needsValues?: boolean;
+            /**
+             * @description Also tell of templates below it.
+             * @default false
+             */
+            nested?: boolean;
+        };
+        /** @description What a template says, where nothing is wrong with it. */
+        StackTemplateView: {
+            /**
+             * Format: uint64
+             * @description How many resources it has.
+             */
+            resources: number;
+            /** @description Its description, parameters and groups of them. */
+            summary: unknown;
+            /** @description What is odd, with where it is. */
+            warnings?: string[];
+        };
+        StackTypeDetailView: {
+            name: string;
+            /** @description The type that it is another name of. */
+            of?: string | null;
+            description?: string;
+            /** @description Properties, attributes, and since when there is such a thing. */
+            schema: unknown;
+            /** @description Takes and gives what a resource of this type does. */
+            template: unknown;
+        };
+        StackTypeListQuery: {
+            /** @description Only those whose name has this in it, in whatever case. */
+            name?: string | null;
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        StackTypePath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name of the type, such as `OS::Heat::Value`. */
+            type: string;
+        };
+        StackTypeView: {
+            name: string;
+            /** @description The type that it is another name of. */
+            of?: string | null;
+            description?: string;
+        };
+        StackUpdateBody: {
+            form: components["schemas"]["StackFormBody"];
+            /** @default {} */
+            options?: components["schemas"]["StackOptionsBody"];
+        };
+        /** @description What one stack uses of another. */
+        StackUseView: {
+            /** @description The other one. */
+            stack: components["schemas"]["StackName"];
+            outputs: string[];
+            /** @description Whether that stack is there... */
+            isThere: boolean;
+            /** @description ...and which of the outputs it does not give. */
+            missing?: string[];
+        };
+        /** @description One value that differs: a property, a parameter or an output. */
+        StackValueChange: {
+            /** @default  */
+            name?: string;
+            /** @description Absent where there was none. */
+            before?: unknown;
+            /** @description Absent where there is none, or where it is not known yet. */
+            after?: unknown;
+            /**
+             * @description What it will be is known when it is done.
+             * @default false
+             */
+            isUnknown?: boolean;
+            /**
+             * @description The values are hidden.
+             * @default false
+             */
+            isSecret?: boolean;
+            /**
+             * @description Because of it another object takes the place of this one.
+             * @default false
+             */
+            replaces?: boolean;
+        };
+        StackView: {
+            id: components["schemas"]["StackId"];
+            name: components["schemas"]["StackName"];
+            description?: string;
+            /** @description What is done to it, or was done last; how far that is, and why. */
+            standing: components["schemas"]["StackStanding"];
+            /** @description Grows with every change that is asked for; the ETag. */
+            traversal: components["schemas"]["Generation"];
+            /**
+             * Format: uint32
+             * @description Number of its newest revision; 0 before there is one.
+             */
+            revision: number;
+            options: components["schemas"]["StackOptions"];
+            /** @description The stack that it is a resource of. */
+            parent?: components["schemas"]["StackId"] | null;
+            /**
+             * Format: uint32
+             * @description How many stacks are above it.
+             * @default 0
+             */
+            depth?: number;
+            /** @description In whose name it acts; not in lists. */
+            owner?: string | null;
+            /** @description With those that every template has; hidden ones hidden. Not in lists. */
+            parameters?: {
+                [key: string]: unknown;
+            };
+            /** @description Not in lists. */
+            outputs?: components["schemas"]["StackOutputView"][];
+            /** @description Why what it is to be cannot be read. */
+            trouble?: string | null;
+            /** Format: date-time */
+            timeCreated: string;
+            /**
+             * Format: date-time
+             * @description When the last change but its creation was asked for.
+             */
+            timeUpdated?: string | null;
+            /**
+             * Format: date-time
+             * @description When what is under way, or was last, was asked for.
+             */
+            timeBegun: string;
+            /**
+             * Format: date-time
+             * @description When what is under way is given up.
+             */
+            timeDeadline?: string | null;
+            /** Format: date-time */
+            timeDeleted?: string | null;
+        };
         /** @description How a step stands. Times are since the beginning of the execution. */
         Standing: "waiting" | {
             running: {
@@ -10017,6 +11707,10 @@ export interface components {
                 [key: string]: string;
             };
             workdir?: string | null;
+            /** @description Steps that run in one place have a directory that was made for the execution, where `workdir` names none. */
+            ownWorkdir?: boolean;
+            /** @description The directory of the workflow is removed when it has succeeded. */
+            cleanWorkdir?: boolean;
             requireLock?: boolean;
             createSnapshot?: boolean;
             validateBefore?: boolean;
@@ -18067,6 +19761,1544 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TimelineView"];
+                };
+            };
+        };
+    };
+    stack_list: {
+        parameters: {
+            query?: {
+                /** @description Only the one of this name. */
+                name?: string;
+                /** @description Only those with this tag. */
+                tag?: string;
+                /** @description Only those to which this is done, or was done last. */
+                action?: components["schemas"]["StackAction"];
+                /** @description Only those that stand so. */
+                status?: components["schemas"]["StackStatus"];
+                /** @description Also those that are resources of others. */
+                nested?: boolean;
+                /** @description Also those that are gone, as long as they are remembered. */
+                deleted?: boolean;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing60"];
+                };
+            };
+        };
+    };
+    stack_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackCreateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_update: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackUpdateBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_remove: {
+        parameters: {
+            query?: {
+                /** @description Also when other stacks use its outputs. */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_patch: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The ETag of the object as you know it. */
+                "If-Match": string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackPatchBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_suspend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_resume: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_cancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackCancelBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_output_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing61"];
+                };
+            };
+        };
+    };
+    stack_event_list: {
+        parameters: {
+            query?: {
+                /** @description Also of stacks that are resources of this one, so many below each other. */
+                depth?: number;
+                /** @description Only of the resource with this name. */
+                resource?: string;
+                /** @description Only those that stand so. */
+                status?: components["schemas"]["StackStatus"];
+                /** @description The newest first. */
+                newest?: boolean;
+                /** @description Id of an event: only what happened after it, or, with `newest`, before it. Instead of `cursor`. */
+                after?: components["schemas"]["StackEventId"];
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing62"];
+                };
+            };
+        };
+    };
+    stack_definition: {
+        parameters: {
+            query?: {
+                /** @description Number of the revision; what the stack is or goes towards when absent. */
+                revision?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackDefinitionView"];
+                };
+            };
+        };
+    };
+    stack_resource_list: {
+        parameters: {
+            query?: {
+                /** @description Also of stacks that are resources of this one, so many below each other. */
+                depth?: number;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing63"];
+                };
+            };
+        };
+    };
+    stack_resource_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+                /** @description Name of the resource, or what it is in the world. */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackResourceView"];
+                };
+            };
+        };
+    };
+    stack_graph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackGraphView"];
+                };
+            };
+        };
+    };
+    stack_signal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+                /** @description Name of the resource, or what it is in the world. */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackSignalBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackSignalView"];
+                };
+            };
+        };
+    };
+    stack_mark: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+                /** @description Name of the resource, or what it is in the world. */
+                resource: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackMarkBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    stack_hook_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing64"];
+                };
+            };
+        };
+    };
+    stack_hook_clear: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+                /** @description Name of the resource, or what it is in the world. */
+                resource: string;
+                hook: components["schemas"]["StackHook"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    stack_plan_list: {
+        parameters: {
+            query?: {
+                /** @description Only of this stack, by name or by id. */
+                stack?: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing65"];
+                };
+            };
+        };
+    };
+    stack_plan_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackPlanBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackPlanView"];
+                };
+            };
+        };
+    };
+    stack_plan_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                plan: components["schemas"]["StackPlanId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackPlanView"];
+                };
+            };
+        };
+    };
+    stack_plan_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                plan: components["schemas"]["StackPlanId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    stack_plan_apply: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                plan: components["schemas"]["StackPlanId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_drift_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackDriftView"];
+                };
+            };
+        };
+    };
+    stack_drift_detect: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackDriftView"];
+                };
+            };
+        };
+    };
+    stack_revision_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing66"];
+                };
+            };
+        };
+    };
+    stack_revision_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+                /** @description Number of the revision. */
+                revision: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackRevisionView"];
+                };
+            };
+        };
+    };
+    stack_snapshot_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing67"];
+                };
+            };
+        };
+    };
+    stack_snapshot_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackSnapshotBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackSnapshotView"];
+                };
+            };
+        };
+    };
+    stack_snapshot_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+                snapshot: components["schemas"]["StackSnapshotId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackSnapshotView"];
+                };
+            };
+        };
+    };
+    stack_snapshot_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+                snapshot: components["schemas"]["StackSnapshotId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    stack_compare: {
+        parameters: {
+            query: {
+                /** @description A revision, such as `v3`, the id of a snapshot, or `now`. */
+                from: string;
+                /** @description The same; `now` when absent. */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackComparisonView"];
+                };
+            };
+        };
+    };
+    stack_restore: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackRestoreBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_export: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackDocumentView"];
+                };
+            };
+        };
+    };
+    stack_abandon: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackDocumentView"];
+                };
+            };
+        };
+    };
+    stack_adopt: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackAdoptBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackView"];
+                };
+            };
+        };
+    };
+    stack_lock_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackLockView"];
+                };
+            };
+        };
+    };
+    stack_lock_release: {
+        parameters: {
+            query?: {
+                /** @description Id of the hold; the caller's own when absent. */
+                hold?: components["schemas"]["LockHoldId"];
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    stack_lock_acquire: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+                /** @description Id of the hold, chosen by who asks: a fresh UUID for every time that the lock is wanted. */
+                hold: components["schemas"]["LockHoldId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LockAcquireBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockAcquired"];
+                };
+            };
+        };
+    };
+    stack_lock_renew: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+                /** @description Id of the hold, chosen by who asks: a fresh UUID for every time that the lock is wanted. */
+                hold: components["schemas"]["LockHoldId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LockRenewBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockHoldView"];
+                };
+            };
+        };
+    };
+    stack_lock_force_release: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackLockForceBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LockDetailView"];
+                };
+            };
+        };
+    };
+    stack_template_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackTemplateCheckBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackTemplateView"];
+                };
+            };
+        };
+    };
+    stack_checklist_all: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing68"];
+                };
+            };
+        };
+    };
+    stack_form_check: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackFormCheckBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackChecklistView"];
+                };
+            };
+        };
+    };
+    stack_checklist: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackChecklistView"];
+                };
+            };
+        };
+    };
+    stack_dependencies: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackDependenciesView"];
+                };
+            };
+        };
+    };
+    stack_dependency_graph: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackDependencyGraphView"];
+                };
+            };
+        };
+    };
+    stack_dependency_check: {
+        parameters: {
+            query?: {
+                /** @description Only of this stack, by name or by id. */
+                stack?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing69"];
+                };
+            };
+        };
+    };
+    stack_dependency_order: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackDependencyOrderBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackOrderView"];
+                };
+            };
+        };
+    };
+    stack_type_list: {
+        parameters: {
+            query?: {
+                /** @description Only those whose name has this in it, in whatever case. */
+                name?: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing70"];
+                };
+            };
+        };
+    };
+    stack_type_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the type, such as `OS::Heat::Value`. */
+                type: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackTypeDetailView"];
+                };
+            };
+        };
+    };
+    stack_edition_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing71"];
                 };
             };
         };

@@ -42,7 +42,7 @@ pub(super) enum Waited {
 }
 
 /// Who this is, for others who look.
-pub(super) fn this_holder(why: &str, command: &[String]) -> LockHolder {
+pub(in crate::command) fn this_holder(why: &str, command: &[String]) -> LockHolder {
     let command: String =
         command.join(" ").chars().filter(|c| !c.is_control()).take(COMMAND_MAX).collect();
     LockHolder {

@@ -5,6 +5,8 @@ mod child;
 mod lease;
 mod run;
 
+pub(super) use acquire::this_holder;
+
 use hostler_api::ProjectPath;
 use hostler_api::lock::{
     LockDetailView, LockForceBody, LockForceRelease, LockGet, LockHoldPath, LockList,
@@ -44,7 +46,7 @@ fn hold_path(link: &Link, hold: &LockHoldArg) -> LockHoldPath {
 }
 
 /// Whether the server says that a hold is over, or was never there.
-fn is_lost(error: &Error) -> bool {
+pub(super) fn is_lost(error: &Error) -> bool {
     error.is(Code::Conflict) || error.is(Code::NotFound)
 }
 
@@ -73,7 +75,7 @@ async fn show(cx: &Cx, args: &LockArg) -> Outcome {
     Ok(DONE)
 }
 
-fn described(found: &LockDetailView, now: Timestamp) -> Description {
+pub(super) fn described(found: &LockDetailView, now: Timestamp) -> Description {
     let lock = &found.lock;
     let time = |time: Timestamp| format!("{} ({})", moment(time, now, true), age(time, now));
     let why = |why: &str| match why {
@@ -178,7 +180,7 @@ async fn force(cx: &Cx, args: LockForceArgs) -> Outcome {
 }
 
 /// Why a lock is not held: who holds it instead.
-fn in_the_way(answer: &hostler_api::lock::LockAcquired) -> String {
+pub(super) fn in_the_way(answer: &hostler_api::lock::LockAcquired) -> String {
     let holders = answer.holders.iter().map(|hold| holder(&hold.by, &hold.holder));
     let holders = holders.collect::<Vec<_>>().join(", ");
     match (answer.outcome, holders.is_empty(), answer.before) {

@@ -1,4 +1,4 @@
-//! An execution on the server, as people watch it.
+//! An execution on the server, as people watch it: what its steps print, and how they stand.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,10 +8,12 @@ use hostler_api::workflow::{
     ExecutionCancel, ExecutionGet, ExecutionPath, ExecutionStepView, ExecutionView,
 };
 use hostler_flow::{Report, StepReport};
-use hostler_model::Timestamp;
 use hostler_model::workflow::{ExecutionOutcome, Standing, StepEnd};
+use hostler_model::{Timestamp, WorkloadId};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::super::{Cx, DONE, Link, NONE};
+use super::outputs::Outputs;
 use super::progress::{chart, time};
 use crate::exit;
 use crate::failure::Outcome;
@@ -26,11 +28,14 @@ pub async fn follow(cx: &Cx, link: &Link, begun: ExecutionView) -> Outcome {
     if cx.is_for_people() {
         spinner.aside(|| cx.ui.say(&format!("execution {}", begun.id)));
     }
-    let mut seen: BTreeMap<String, (Standing, u32)> = BTreeMap::new();
+    let mut seen = Seen::default();
+    let mut outputs = Outputs::new(cx, link);
     let mut found = begun;
     let (mut wait, mut is_interrupted) = (LOOK_FIRST, false);
+    let mut interrupt = signal(SignalKind::interrupt())?;
     loop {
-        let told = news(&mut seen, &found);
+        outputs.look(&found);
+        let told = seen.news(&found);
         if cx.is_for_people() {
             spinner.aside(|| told.iter().for_each(|line| cx.ui.say(line)));
         }
@@ -41,24 +46,59 @@ pub async fn follow(cx: &Cx, link: &Link, begun: ExecutionView) -> Outcome {
             break;
         }
         wait = if told.is_empty() { (wait * 2).min(LOOK_LATER) } else { LOOK_FIRST };
-        tokio::select! {
-            () = super::super::pause(wait) => {}
-            Ok(()) = tokio::signal::ctrl_c() => {
-                if is_interrupted {
-                    return Ok(exit::INTERRUPTED);
+        let mut pause = std::pin::pin!(super::super::pause(wait));
+        loop {
+            tokio::select! {
+                biased;
+                Some(()) = interrupt.recv() => {
+                    if is_interrupted {
+                        return Ok(exit::INTERRUPTED);
+                    }
+                    is_interrupted = true;
+                    link.client.call::<ExecutionCancel>(&path, &NONE, &NONE).await?;
+                    spinner.aside(|| cx.ui.say("asked to end; once more stops watching"));
+                    break;
                 }
-                is_interrupted = true;
-                link.client.call::<ExecutionCancel>(&path, &NONE, &NONE).await?;
-                spinner.aside(|| cx.ui.say("asked to end; once more stops watching"));
+                () = &mut pause => break,
+                () = outputs.next(&spinner) => {}
             }
         }
         found = link.client.call::<ExecutionGet>(&path, &NONE, &NONE).await?;
     }
+    outputs.rest(&spinner).await;
     drop(spinner);
     ended(cx, &found)
 }
 
-/// What changed since the last look.
+/// What was told.
+#[derive(Default)]
+struct Seen {
+    steps: BTreeMap<String, (Standing, u32)>,
+    /// Tasks that undo steps, and whether their end was told.
+    undoing: BTreeMap<WorkloadId, bool>,
+}
+
+impl Seen {
+    /// What changed since the last look.
+    fn news(&mut self, found: &ExecutionView) -> Vec<String> {
+        let mut told = news(&mut self.steps, found);
+        for step in &found.steps {
+            for task in step.tasks.iter().rev().filter(|task| task.kind == "undo") {
+                let before = self.undoing.insert(task.id, task.end.is_some());
+                if before.is_none() {
+                    told.push(format!("↺ undoing {}", step.name));
+                }
+                match task.end.as_deref().filter(|_| before != Some(true)) {
+                    Some("succeeded") => told.push(format!("↺ {} undone", step.name)),
+                    Some(end) => told.push(format!("✗ {} could not be undone: {end}", step.name)),
+                    None => {}
+                }
+            }
+        }
+        told
+    }
+}
+
 fn news(seen: &mut BTreeMap<String, (Standing, u32)>, found: &ExecutionView) -> Vec<String> {
     let mut told = Vec::new();
     for step in &found.steps {
@@ -96,8 +136,17 @@ fn line(step: &ExecutionStepView) -> String {
     } else if step.changed == Some(false) {
         line.push_str(" unchanged");
     }
-    if !step.message.is_empty() {
-        let _ = write!(line, ": {}", step.message);
+    if step.is_undone {
+        line.push_str(" (undone)");
+    }
+    match step.standing {
+        Standing::Skipped(reason) => {
+            let _ = write!(line, ": {}", reason.words());
+        }
+        _ if step.message.is_empty() => {}
+        _ => {
+            let _ = write!(line, ": {}", step.message);
+        }
     }
     let nodes: Vec<&str> = step
         .tasks

@@ -6,19 +6,33 @@ use std::fmt::Write;
 use hostler_model::workflow::{Act, Delegation, Step, Workflow, order};
 
 use super::super::{Cx, DONE};
-use super::{svg, validate};
+use super::{given, server, svg, validate};
 use crate::args::{GraphFormat, WorkflowGraphArgs};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 
 pub async fn graph(cx: &Cx, args: &WorkflowGraphArgs) -> Outcome {
-    let definition = validate::definition(cx, &args.file).await?;
-    for workflow in validate::chosen(&definition, args.file.workflow.as_deref())? {
+    let drawn = |workflow: &Workflow| {
         let drawn = match args.format {
             GraphFormat::Text => text(workflow),
             GraphFormat::Dot => dot(workflow),
             GraphFormat::Svg => svg::svg(workflow),
         };
-        cx.ui.line(drawn.trim_end())?;
+        cx.ui.line(drawn.trim_end())
+    };
+    if let Some(name) = given::on_server(&args.file.file) {
+        let is_otherwise = !args.file.values.is_empty() || !args.file.set.is_empty();
+        if is_otherwise || args.file.workflow.is_some() || args.file.strict {
+            return Err(Failure::usage(
+                format!("the graph of `{name}` is as it was when it was pushed"),
+                "leave --values, --set, --workflow and --strict out, or give the file",
+            ));
+        }
+        drawn(&server::kept(cx, name).await?)?;
+        return Ok(DONE);
+    }
+    let definition = validate::definition(cx, &args.file).await?;
+    for workflow in validate::chosen(&definition, args.file.workflow.as_deref())? {
+        drawn(workflow)?;
     }
     Ok(DONE)
 }

@@ -7,6 +7,7 @@ mod given;
 mod graph;
 mod module;
 mod modules;
+mod outputs;
 mod progress;
 mod run;
 mod server;
@@ -17,6 +18,7 @@ use hostler_model::ExecutionId;
 
 use super::Cx;
 use crate::args::{WorkflowCommand, WorkflowResumeArgs};
+use crate::exit;
 use crate::failure::{Failure, Outcome};
 
 /// What files and flags give a workflow as `values`.
@@ -57,10 +59,19 @@ pub async fn perform(cx: &Cx, command: WorkflowCommand) -> Outcome {
 
 /// Goes on with an execution of this machine, or of the server when it is none of this machine's.
 async fn resume(cx: &Cx, args: WorkflowResumeArgs, repeat_failed: bool) -> Outcome {
+    let here = match executions::find(cx, &args.execution) {
+        Ok(_) => return Box::pin(run::resume(cx, args, repeat_failed)).await,
+        Err(failure) => failure,
+    };
+    if here.exit() != exit::Code::NotFound.number() {
+        return Err(here);
+    }
     match args.execution.parse::<ExecutionId>() {
-        Ok(id) if executions::find(cx, &args.execution).is_err() => {
+        Ok(id) => server::resume(cx, id, &args).await,
+        Err(_) if cx.link().is_err() => Err(here),
+        Err(_) => {
+            let id = server::beginning_with(cx, &args.execution).await?;
             server::resume(cx, id, &args).await
         }
-        _ => Box::pin(run::resume(cx, args, repeat_failed)).await,
     }
 }

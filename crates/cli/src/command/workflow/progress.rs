@@ -96,7 +96,7 @@ impl Telling {
         self.names.borrow()[step].clone()
     }
 
-    fn say(&self, text: &str) {
+    pub fn say(&self, text: &str) {
         self.spinner.aside(|| self.ui.say(text));
     }
 }
@@ -183,14 +183,9 @@ impl Observer for Telling {
             }
             Told::Skipped { step, reason } => {
                 locked(&self.board).skipped += 1;
-                let why = match reason {
-                    SkipReason::NotSelected => return,
-                    SkipReason::Condition => "its condition does not hold",
-                    SkipReason::Dependency => "something it depends on did not succeed",
-                    SkipReason::NoFailure => "nothing failed that it is there for",
-                    SkipReason::Ended => "the execution ended before its turn",
-                };
-                self.say(&format!("- {} skipped: {why}", self.name(*step)));
+                if *reason != SkipReason::NotSelected {
+                    self.say(&format!("- {} skipped: {}", self.name(*step), reason.words()));
+                }
             }
             Told::Undoing { step } => self.say(&format!("↺ undoing {}", self.name(*step))),
             Told::Undone { step, result } if result.end != StepEnd::Succeeded => {

@@ -3,22 +3,28 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use hostler_flow::{FlowError, Journal, Observer, Past, Report, Setup, run as carry_out};
+use hostler_flow::{
+    FlowError, Journal, Observer, Past, Report, STEP_AS, Scrub, Setup, run as carry_out,
+};
 use hostler_lua::body::{Performer, Sharing};
 use hostler_lua::{Bundle, Definition, Given};
-use hostler_model::ExecutionId;
 use hostler_model::workflow::{ExecutionOutcome, StepEnd};
+use hostler_model::{ExecutionId, SecretRef};
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
-use super::super::{Cx, DONE};
+use super::super::{Cx, DONE, secret};
 use super::progress::{Telling, chart};
 use super::{executions, given, graph, server, validate};
 use crate::args::{WorkflowResumeArgs, WorkflowRunArgs};
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 use crate::output;
+
+/// How long what is killed may take to be gone.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(300);
 
 /// An execution as a document.
 #[derive(Serialize)]
@@ -66,7 +72,7 @@ pub async fn run(cx: &Cx, args: WorkflowRunArgs) -> Outcome {
         check: args.check,
         values: given.values.clone(),
         now: given.now,
-        ..setup(cx)?
+        ..setup(cx, &args.secret).await?
     };
     let mut done = Vec::new();
     for workflow in chosen {
@@ -79,7 +85,7 @@ pub async fn run(cx: &Cx, args: WorkflowRunArgs) -> Outcome {
         if let (Err(_), Some(id)) = (&report, &execution) {
             executions::drop_unbegun(cx, id);
         }
-        let report = report?;
+        let Some(report) = report? else { return Ok(exit::INTERRUPTED) };
         tell(cx, &report, execution.as_deref());
         let is_well = report.status == ExecutionOutcome::Succeeded;
         done.push(Done { execution, report });
@@ -166,7 +172,7 @@ pub async fn resume(cx: &Cx, args: WorkflowResumeArgs, repeat_failed: bool) -> O
         values: past.values.clone(),
         now: past.now,
         seed: past.seed,
-        ..setup(cx)?
+        ..setup(cx, &args.secret).await?
     };
     let execution = Some(journal.id());
     let telling = Telling::new(cx, false, args.approve);
@@ -174,6 +180,7 @@ pub async fn resume(cx: &Cx, args: WorkflowResumeArgs, repeat_failed: bool) -> O
     let report =
         Box::pin(execute(&performer, &workflow, setup, Some((journal, Some(past))), telling))
             .await?;
+    let Some(report) = report else { return Ok(exit::INTERRUPTED) };
     tell(cx, &report, execution.as_deref());
     finish(cx, &[Done { execution, report }], 1)
 }
@@ -224,42 +231,101 @@ async fn dry_run(
     Ok(DONE)
 }
 
+/// Carries it out. Nothing comes of it when somebody asks twice that it ends.
 async fn execute(
     performer: &Rc<Performer>,
     workflow: &str,
     setup: Setup,
     journal: Option<(Journal, Option<Past>)>,
     telling: Telling,
-) -> Result<Report, Failure> {
-    let observer: Rc<dyn Observer> = Rc::new(telling);
+) -> Result<Option<Report>, Failure> {
+    let telling = Rc::new(telling);
+    let observer = Rc::clone(&telling) as Rc<dyn Observer>;
+    let execution = journal.as_ref().map(|(journal, _)| journal.id());
+    let (first, asked) = oneshot::channel();
     let stop = async {
-        tokio::select! {
-            () = sent(SignalKind::interrupt()) => {}
-            () = sent(SignalKind::terminate()) => {}
+        if asked.await.is_err() {
+            std::future::pending().await
         }
     };
     let work = carry_out(Rc::clone(performer), workflow, setup, journal, observer, stop);
-    Box::pin(LocalSet::new().run_until(work)).await.map_err(|error| refused(&error))
-}
-
-/// Waits for a signal, for ever where signals cannot be heard.
-async fn sent(kind: SignalKind) {
-    match signal(kind) {
-        Ok(mut heard) => drop(heard.recv().await),
-        Err(_) => std::future::pending().await,
+    let local = LocalSet::new();
+    let work = Box::pin(local.run_until(work));
+    tokio::select! {
+        report = work => return report.map(Some).map_err(|error| refused(&error)),
+        () = asked_twice(&telling, first) => {}
     }
+    drop(local);
+    match execution {
+        Some(id) => {
+            hostler_flow::kill(&id);
+            telling.say(&format!(
+                "killed, with everything that ran; `hostler workflow resume {id}` goes on with it"
+            ));
+        }
+        None => {
+            tokio::time::sleep(LAST_WORDS).await;
+            telling.say("killed, with everything that ran");
+        }
+    }
+    Ok(None)
 }
 
-fn setup(cx: &Cx) -> Result<Setup, Failure> {
+/// Over when somebody has asked for the end a second time; tells what that would do the first time.
+async fn asked_twice(telling: &Telling, first: oneshot::Sender<()>) {
+    let heard = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()));
+    let (Ok(mut interrupt), Ok(mut terminate)) = heard else {
+        return std::future::pending().await;
+    };
+    let mut ask = async || {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    };
+    ask().await;
+    telling.say("asked to end: what runs is stopped, and what is called last is called; once more kills everything at once");
+    let _it_may_be_over = first.send(());
+    ask().await;
+}
+
+async fn setup(cx: &Cx, secrets: &[SecretRef]) -> Result<Setup, Failure> {
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let secrets = read(cx, secrets).await?;
+    let scrub = cx.scrubber.filter(|_| !secrets.is_empty()).map(|make| Scrub::new(make(&secrets)));
+    let own = std::env::current_exe().map(std::path::PathBuf::into_os_string);
     Ok(Setup {
         workdir: std::env::current_dir()?,
         services: Sharing::Folder(cx.environment.state_dir.join("workflows")),
         environment: environment.collect(),
+        secrets,
+        scrub,
+        helper: own.map_or_else(|_| Vec::new(), |own| vec![own, STEP_AS.into()]),
         seed: cx.environment.clock.now().micros().unsigned_abs(),
         ..Setup::default()
     })
+}
+
+/// Secrets of the project by what bodies call them: the whole reference, and the name alone.
+async fn read(cx: &Cx, wanted: &[SecretRef]) -> Result<BTreeMap<String, String>, Failure> {
+    let mut secrets = BTreeMap::new();
+    if wanted.is_empty() {
+        return Ok(secrets);
+    }
+    let link = cx.link()?;
+    for secret in wanted {
+        let value = secret::value(&link, secret).await?;
+        let Ok(value) = String::from_utf8(value.expose().to_vec()) else {
+            return Err(Failure::usage(
+                format!("the secret {secret} is not text"),
+                "run it on a node, which has it as a file",
+            ));
+        };
+        secrets.entry(secret.name.to_string()).or_insert_with(|| value.clone());
+        secrets.insert(format!("{}/{}", secret.environment, secret.name), value);
+    }
+    Ok(secrets)
 }
 
 /// As many as keep the processors busy with what waits a little.

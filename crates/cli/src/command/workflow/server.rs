@@ -1,16 +1,18 @@
 //! Workflows that the server keeps, and executions on its nodes.
 
+use futures::TryStreamExt;
 use hostler_api::task::LogsQuery;
 use hostler_api::workflow::{
     ExecutionCancel, ExecutionGet, ExecutionList, ExecutionListQuery, ExecutionOutput,
     ExecutionOutputQuery, ExecutionPath, ExecutionRetry, ExecutionRetryBody, ExecutionView,
-    WorkflowGet, WorkflowList, WorkflowListQuery, WorkflowPath, WorkflowPush, WorkflowPushBody,
-    WorkflowQuery, WorkflowRemove, WorkflowRun, WorkflowRunBody, WorkflowVersionList, WorkflowView,
+    WorkflowBundle, WorkflowGet, WorkflowList, WorkflowListQuery, WorkflowPath, WorkflowPush,
+    WorkflowPushBody, WorkflowQuery, WorkflowRemove, WorkflowRun, WorkflowRunBody, WorkflowSource,
+    WorkflowVersionList, WorkflowView,
 };
 use hostler_api::{ProjectPath, task::TaskPath};
 use hostler_lua::Bundle;
 use hostler_model::ExecutionId;
-use hostler_model::workflow::ExecutionOptions;
+use hostler_model::workflow::{ExecutionOptions, Workflow};
 use serde_json::Value as Json;
 
 use super::super::{Cx, DONE, Link, NONE, PAGE, logs};
@@ -19,6 +21,7 @@ use crate::args::{
     WorkflowExecutionsArgs, WorkflowListArgs, WorkflowLogsArgs, WorkflowPushArgs,
     WorkflowResumeArgs, WorkflowRunArgs,
 };
+use crate::exit;
 use crate::failure::{Failure, Outcome};
 use crate::output;
 
@@ -211,8 +214,58 @@ async fn attend(cx: &Cx, link: &Link, begun: ExecutionView, detach: bool) -> Out
     cx.one(&begun)
 }
 
+/// The one execution on the server whose id begins like this.
+pub async fn beginning_with(cx: &Cx, beginning: &str) -> Result<ExecutionId, Failure> {
+    /// The newest ones that are looked at.
+    const MOST: usize = 10_000;
+    let link = cx.link()?;
+    let query = ExecutionListQuery { limit: PAGE, ..ExecutionListQuery::default() };
+    let pages =
+        link.client.pages::<ExecutionList, ExecutionView>(&project(&link), &query, Some(MOST))?;
+    let mut pages = std::pin::pin!(pages);
+    let mut found = None;
+    while let Some(one) = pages.try_next().await? {
+        if !one.id.to_string().starts_with(beginning) {
+            continue;
+        }
+        if found.replace(one.id).is_some() {
+            return Err(Failure::usage(
+                format!("several executions begin with `{beginning}`"),
+                "give more of the id; `hostler workflow executions` lists them",
+            ));
+        }
+    }
+    found.ok_or_else(|| {
+        Failure::told(
+            exit::Code::NotFound,
+            format!("there is no execution `{beginning}`, here or on the server"),
+            "`hostler workflow executions` lists those on the server, with --here those of this machine",
+        )
+    })
+}
+
+/// A workflow as the server keeps it.
+pub async fn kept(cx: &Cx, name: &str) -> Result<Workflow, Failure> {
+    let link = cx.link()?;
+    let query = WorkflowQuery { version: None };
+    Ok(link.client.call::<WorkflowGet>(&named(&link, name), &query, &NONE).await?.graph)
+}
+
+/// The text of a workflow that the server keeps.
+pub async fn source(cx: &Cx, name: &str) -> Result<WorkflowBundle, Failure> {
+    let link = cx.link()?;
+    let query = WorkflowQuery { version: None };
+    Ok(link.client.call::<WorkflowSource>(&named(&link, name), &query, &NONE).await?)
+}
+
 /// Waits for an execution that is under way; has one that is over go on.
 pub async fn resume(cx: &Cx, id: ExecutionId, args: &WorkflowResumeArgs) -> Outcome {
+    if !args.secret.is_empty() {
+        return Err(Failure::usage(
+            "--secret is for executions of this machine; one on the server has those that it was begun with",
+            "leave it out",
+        ));
+    }
     let link = cx.link()?;
     let found = link.client.call::<ExecutionGet>(&path(&link, id), &NONE, &NONE).await?;
     if found.state != "ended" {

@@ -7,7 +7,7 @@ use hostler_model::workflow::Workflow;
 use serde::Serialize;
 
 use super::super::{Cx, DONE};
-use super::{given, module};
+use super::{given, module, server};
 use crate::args::{WorkflowFileArgs, WorkflowValidateArgs};
 use crate::exit;
 use crate::failure::{Failure, Outcome};
@@ -73,9 +73,15 @@ pub async fn validate(cx: &Cx, args: &WorkflowValidateArgs) -> Outcome {
     let mut judged = Vec::new();
     for path in &args.files {
         let file = path.display().to_string();
-        let result = match given::read(&cx.ui, path) {
-            Ok((name, text)) => defined(cx, &name, path, &text, &given).await,
-            Err(failure) => Err(failure),
+        let result = match given::on_server(path) {
+            Some(name) => server::source(cx, name).await.map(|kept| {
+                let files = Box::new(kept.files);
+                define(&kept.name, &kept.text, files, &given)
+            }),
+            None => match given::read(&cx.ui, path) {
+                Ok((name, text)) => defined(cx, &name, path, &text, &given).await,
+                Err(failure) => Err(failure),
+            },
         };
         judged.push(match result {
             Err(failure) => Judged {

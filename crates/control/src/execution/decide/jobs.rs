@@ -1,6 +1,6 @@
 //! Jobs of steps: begun, stopped, and those that undo.
 
-use hostler_engine::workflow::{Action, Course, Standing};
+use hostler_engine::workflow::{Action, Course, Standing, missing};
 use hostler_lua::Bundle;
 use hostler_model::workflow::{
     Delegation, ExecutionJob, JobKind, Step, StepEnd, StepResult, Targets,
@@ -8,12 +8,23 @@ use hostler_model::workflow::{
 use hostler_model::{ApprovalState, BlobScope, Error, EventKind, Span};
 
 use super::super::places::{Site, delegation, picked, sites};
-use super::super::spec::Wanted;
+use super::super::spec::{Wanted, is_meant};
 use super::{Pass, needs_node};
 
 const BUNDLE_MAX: u64 = 64 << 20;
 
 impl Pass<'_> {
+    /// What a step consumes and nobody has left.
+    pub(super) fn lacking(&self, course: &Course, step: &Step) -> Option<String> {
+        let scene = &self.change.scene;
+        let is_left = |name: &str| {
+            let mut left = scene.steps.iter().flat_map(|row| &row.artifacts);
+            left.any(|kept| is_meant(name, &kept.name))
+        };
+        let standing = |other| course.standing(other);
+        missing(&scene.execution.graph, step, is_left, standing)
+    }
+
     /// Puts a try where it belongs; its end where it cannot even begin.
     pub(super) async fn begin_try(
         &mut self,
@@ -37,7 +48,7 @@ impl Pass<'_> {
             [_] => format!("{name}: try {attempt}"),
             several => format!("{name}: try {attempt} on {} nodes", several.len()),
         };
-        self.event(EventKind::ExecutionStepStarted, words);
+        self.step_event(EventKind::ExecutionStepStarted, Some(step), words);
         Ok(None)
     }
 
@@ -177,7 +188,11 @@ impl Pass<'_> {
             };
             self.submit(&wanted, Some(step), site).await?;
         }
-        self.event(EventKind::ExecutionStepUndone, format!("{} is undone", row.name));
+        self.step_event(
+            EventKind::ExecutionStepUndone,
+            Some(step),
+            format!("{} is undone", row.name),
+        );
         Ok(Vec::new())
     }
 }

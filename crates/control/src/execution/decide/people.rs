@@ -7,6 +7,7 @@ use hostler_model::{
 };
 use serde_json::json;
 
+use super::super::report::MESSAGE_MAX;
 use super::{LOOK_AGAIN, Pass, needs_node};
 
 /// How long people have to agree.
@@ -101,8 +102,10 @@ impl Pass<'_> {
         self.change.asked.push(approval);
         let row = self.row(step);
         row.approval_id = Some(id);
-        row.message = format!("waits for somebody to agree: hostler approval approve {id}");
-        self.event(EventKind::ExecutionStepWaits, words);
+        let how = format!("waits for somebody to agree: hostler approval approve {id}");
+        let why: String = asked.message.chars().take(MESSAGE_MAX / 2).collect();
+        row.message = if why.is_empty() { how } else { format!("{why}; {how}") };
+        self.step_event(EventKind::ExecutionStepWaits, Some(step), words);
         self.look_within(LOOK_AGAIN);
     }
 }

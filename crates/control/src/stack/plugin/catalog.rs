@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use hostler_template::schema::{ResourceSchema, Status};
 
-use super::{Plugin, heat};
+use super::stack_output::StackOutput;
+use super::{Plugin, heat, hostler};
 
 /// What plugins of templates are known by. No template can say it: it is no name of a type.
 pub(crate) const TEMPLATE: &str = "template";
@@ -19,6 +20,9 @@ const FORMER: [(&str, &str); 2] = [
     ("OS::Heat::SoftwareDeployments", "OS::Heat::SoftwareDeploymentGroup"),
     ("OS::Heat::StructuredDeployments", "OS::Heat::StructuredDeploymentGroup"),
 ];
+
+/// Types that may be called without their room, as nothing else is called so.
+const SHORT: [&str; 7] = ["Command", "Cron", "Directory", "File", "Package", "Service", "Sysctl"];
 
 /// Under which of our own names a type of `Xloud` may be found, besides the one of Heat.
 const ROOMS: [&str; 2] = ["Heat", "Orchestration"];
@@ -45,6 +49,9 @@ fn own_name(name: &str) -> Cow<'_, str> {
     if let Some((_, own)) = FORMER.iter().find(|(former, _)| *former == name) {
         return Cow::Borrowed(own);
     }
+    if let Some(last) = name.strip_prefix("Hostler::").filter(|last| SHORT.contains(last)) {
+        return Cow::Owned(format!("Hostler::Host::{last}"));
+    }
     match name.strip_prefix("Xloud::").and_then(|rest| rest.rsplit("::").next()) {
         Some(last) => Cow::Owned(format!("OS::Heat::{last}")),
         None => Cow::Borrowed(name),
@@ -53,10 +60,10 @@ fn own_name(name: &str) -> Cow<'_, str> {
 
 impl Catalog {
     pub(crate) fn new() -> Catalog {
-        let types =
-            heat::all().into_iter().map(|plugin| (plugin.schema().type_name.clone(), plugin));
+        let own: Arc<dyn Plugin> = Arc::new(StackOutput::new());
+        let types = heat::all().into_iter().chain(hostler::all()).chain([own]);
         Catalog {
-            types: types.collect(),
+            types: types.map(|it| (it.schema().type_name.clone(), it)).collect(),
             template: heat::template(),
             bench: std::sync::OnceLock::new(),
         }
@@ -133,7 +140,9 @@ pub(super) fn aliases(name: &str) -> Vec<String> {
     let xloud = last
         .into_iter()
         .flat_map(|last| ROOMS.iter().map(move |room| format!("Xloud::{room}::{last}")));
-    former.chain(xloud).collect()
+    let short = name.strip_prefix("Hostler::Host::").filter(|last| SHORT.contains(last));
+    let short = short.map(|last| format!("Hostler::{last}"));
+    former.chain(xloud).chain(short).collect()
 }
 
 #[cfg(test)]
@@ -150,6 +159,8 @@ mod tests {
             ("Xloud::AutoScaling::AutoScalingGroup", Some("OS::Heat::AutoScalingGroup")),
             ("OS::Heat::SoftwareDeployments", Some("OS::Heat::SoftwareDeploymentGroup")),
             ("AWS::CloudFormation::WaitCondition", Some("AWS::CloudFormation::WaitCondition")),
+            ("Hostler::File", Some("Hostler::Host::File")),
+            ("Hostler::User", Some("Hostler::User")),
             ("Xloud::Compute::Server", None),
             ("OS::Heat::Nope", None),
             ("Xloud::", None),

@@ -20,13 +20,18 @@
 mod catalog;
 mod child;
 mod heat;
+mod hostler;
 mod read;
 mod reference_page;
+mod stack_output;
 
 pub(crate) use catalog::{Catalog, Entry, TEMPLATE};
 pub(crate) use child::{ChildEnvironment, ChildForm, ChildView, ChildWish, Member};
 use heat::CONFIG;
+pub(crate) use heat::{DEPLOYMENT, DERIVED};
+pub(crate) use hostler::{ALARM, ALARM_BEGIN, AlarmSpec, alarm_state};
 pub use reference_page::stack_types_page;
+pub(crate) use stack_output::{Given as OutputGiven, STACK_OUTPUT};
 
 use std::time::Duration;
 
@@ -159,8 +164,14 @@ pub(crate) trait Plugin: Send + Sync {
         names.map(of_name).collect()
     }
 
-    /// The properties as they are in the world at present, as far as they can be found out. `Ok(None)`: nothing can be found
-    /// out. `Err` of "not found": the object is gone.
+    /// What it stands for becomes something else by itself: every update looks at it first.
+    fn is_looked_at(&self) -> bool {
+        false
+    }
+
+    /// The properties as they are in the world at present, as far as they can be found out; and attributes that tell whether
+    /// the object is well, which are as they are stored as long as it is. `Ok(None)`: nothing can be found out. `Err` of "not
+    /// found": the object is gone.
     fn live_state<'a>(
         &'a self,
         ctx: &'a Ctx<'a>,

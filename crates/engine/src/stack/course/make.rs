@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use hostler_model::StackResourceId;
-use hostler_model::stack::{DeedKind, ResourceAction, StackAction, StackHook, StackStatus};
+use hostler_model::stack::{Deed, DeedKind, ResourceAction, StackAction, StackHook, StackStatus};
 
-use super::super::{Failure, Restriction, Verdict, described};
+use super::super::{Failure, Restriction, Verdict, Wanted, described};
 use super::{CHANGED, Course, Mode, Role, is_blank};
 
 impl Course {
@@ -27,7 +27,7 @@ impl Course {
         match verdict {
             Verdict::Refused(restriction) => self.refuse(i, restriction),
             Verdict::Impossible(failure) => self.give_up_on(i, &failure),
-            _ if is_blank && self.stack.standing.action == StackAction::Adopt => {
+            _ if is_blank && (self.is_external(i) || self.is_adoption()) => {
                 self.begin(i, DeedKind::Adopt);
             }
             _ if is_blank => self.begin(i, DeedKind::Create),
@@ -35,6 +35,30 @@ impl Course {
             Verdict::Update => self.begin(i, DeedKind::Update),
             Verdict::Create | Verdict::Replace => self.replace(i, node),
         }
+    }
+
+    fn is_adoption(&self) -> bool {
+        self.stack.standing.action == StackAction::Adopt
+    }
+
+    /// Whether somebody else looks after the object of a row.
+    pub(super) fn is_external(&self, row: usize) -> bool {
+        self.wanted_of(row).is_some_and(|wanted| wanted.is_external)
+    }
+
+    fn wanted_of(&self, row: usize) -> Option<&Wanted> {
+        let Role::Node(node) = self.rows[row].role else { return None };
+        self.nodes[node].wanted.map(|wanted| &self.goal.wanted[wanted])
+    }
+
+    /// What was taken over from somebody else is checked at once, where its type can do that.
+    pub(super) fn check_external(&mut self, row: usize, adopted: &Deed) {
+        if self.wanted_of(row).is_some_and(|wanted| wanted.is_checkable) {
+            return self.write_deed(row, DeedKind::Check, adopted.definition);
+        }
+        let reason = unsupported(&self.rows[row].resource.kind);
+        self.stand(row, ResourceAction::Check, StackStatus::Complete, reason);
+        self.go_on(row, adopted, true);
     }
 
     /// It is as wanted without doing anything.

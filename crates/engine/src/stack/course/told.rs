@@ -211,6 +211,10 @@ impl Course {
             DeedKind::Suspend | DeedKind::Resume | DeedKind::Snapshot | DeedKind::Check => {}
         }
         self.stand(row, action_of(deed.kind), StackStatus::Complete, CHANGED);
+        let is_now = deed.traversal == self.stack.traversal && self.stack.failure.is_none();
+        if deed.kind == DeedKind::Adopt && is_now && self.is_external(row) {
+            return self.check_external(row, &deed);
+        }
         self.go_on(row, &deed, true);
     }
 
@@ -259,7 +263,7 @@ impl Course {
     }
 
     /// What follows from the end of a deed.
-    fn go_on(&mut self, row: usize, deed: &Deed, is_well: bool) {
+    pub(super) fn go_on(&mut self, row: usize, deed: &Deed, is_well: bool) {
         let is_now = deed.traversal == self.stack.traversal;
         if self.mode == Mode::Tend || is_now && !is_well {
             self.rows[row].resource.traversal = deed.traversal;

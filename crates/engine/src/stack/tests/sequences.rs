@@ -220,6 +220,34 @@ fn every_resource_is_checked_and_failures_are_collected() {
 }
 
 #[test]
+fn what_belongs_to_somebody_else_is_taken_over_and_checked() {
+    let mut two = goal(1, &[("a", &[]), ("b", &["a"])]);
+    for wanted in &mut two.wanted {
+        wanted.is_external = true;
+    }
+    two.wanted[1].is_checkable = false;
+    two.wanted[1].kind = "OS::Heat::RandomString".to_owned();
+    let mut desk = Desk::create(two);
+    desk.go_on();
+    desk.answer("a", Verdict::Create);
+    desk.end("a", Outcome::Done);
+    desk.end("a", Outcome::Done);
+    desk.answer("b", Verdict::Create);
+    desk.end("b", Outcome::Done);
+    desk.told(&[
+        "S CREATE_IN_PROGRESS Stack CREATE started",
+        "a ADOPT_IN_PROGRESS",
+        "a ADOPT_COMPLETE",
+        "a CHECK_IN_PROGRESS",
+        "a CHECK_COMPLETE",
+        "b ADOPT_IN_PROGRESS",
+        "b ADOPT_COMPLETE",
+        "b CHECK_COMPLETE CHECK not supported for OS::Heat::RandomString",
+        "S CREATE_COMPLETE Stack CREATE completed successfully",
+    ]);
+}
+
+#[test]
 fn a_stack_sleeps_in_the_opposite_order_and_wakes_in_its_own() {
     let three = goal(1, &[("r1", &[]), ("r2", &["r1"]), ("n1", &["r1"])]);
     let mut desk = Desk::made(three.clone(), StackOptions::default());

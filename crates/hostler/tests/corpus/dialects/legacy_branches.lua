@@ -15,7 +15,7 @@ TaskDefinitions = {
 		description = "Branches",
 		create_workdir_before_run = true,
 		clean_workdir_after_run = function(result)
-			return result.success
+			return not result.success
 		end,
 		tasks = {
 			{

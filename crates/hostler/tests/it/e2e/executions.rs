@@ -196,6 +196,9 @@ fn people_are_waited_for_and_an_execution_ends_when_somebody_says_so() {
         let found = world.show(&id);
         step(&found, "sign-off")["approval"].as_str().map(str::to_owned)
     });
+    let shown = world.cli.ok(&["workflow", "show", &id]);
+    let how = format!("ship it?; waits for somebody to agree: hostler approval approve {waits}");
+    assert!(shown.contains(&how), "{shown}");
     let own = world.cli.run(&["approval", "approve", &waits]);
     assert_ne!(own.code, 0, "who asks never agrees: {}", own.err);
     let other = person(&rig, &world.server, &world.cli, "grace", "admin");
@@ -237,17 +240,23 @@ fn a_step_runs_as_the_user_that_it_names() {
     }
     let rig = Rig::new();
     let world = World::new(&rig);
+    world.cli.run_with(&["secret", "set", "theirs", "-"], "hunter22canary").must(0);
     let text = r#"
         local line = task("line"):user("nobody"):artifacts({ "who" }):command("id -un | tee who"):build()
         local body = task("body"):user("nobody"):depends_on(line):consumes({ "who" })
             :command(function()
+                assert(state.set("by", exec.run("id -un").stdout))
+                assert(state.with_lock("l", function() return true end))
+                assert(event.dispatch("team.seen", { message = "seen" }))
+                assert(secrets.theirs == "hunter22canary", "the secret")
                 export({ who = exec.run("id -un; cat who").stdout })
             end):build()
         workflow.define("others"):tasks({ line, body })
     "#;
-    let (code, done) = world.run("others.sloth", text, &[]);
+    let (code, done) = world.run("others.sloth", text, &["--secret", "theirs"]);
     assert_eq!((code, &done["outcome"]), (0, &"succeeded".into()), "{done}");
     assert_eq!(done["outputs"]["who"], "nobody\nnobody\n");
+    assert_eq!(world.cli.ok(&["state", "get", "by"]).trim(), "nobody");
 }
 
 #[test]
@@ -290,6 +299,43 @@ fn what_is_wrong_with_a_file_is_told_where_it_is() {
     }
     let unknown = world.cli.run(&["workflow", "run", "nothing-like-it"]);
     assert_eq!(unknown.code, 3, "{}", unknown.err);
+}
+
+#[test]
+fn what_steps_print_and_what_is_undone_is_told_while_somebody_waits() {
+    let rig = Rig::new();
+    let world = World::new(&rig);
+    let text = r#"
+        local make = task("make"):command("echo made; echo oops >&2"):compensate("echo undoing here"):build()
+        local eats = task("eats"):depends_on(make):retries(5, "fixed", 60):consumes({ "nope.txt" })
+            :command("true"):build()
+        local never = task("never"):depends_on(eats):command("true"):build()
+        workflow.define("told"):tasks({ make, eats, never })
+    "#;
+    let file = world.file("told.sloth", text);
+    let ended = world.cli.run(&["workflow", "run", &file, "--remote"]).must(4);
+    let out = ended.text();
+    assert!(out.contains("make | made\n") && out.contains("make | undoing here\n"), "{out}");
+    for line in [
+        "make | oops",
+        "eats failed: it consumes `nope.txt`, which is not there: no task says",
+        "- never skipped: something it depends on did not succeed",
+        "\u{21ba} undoing make",
+        "\u{21ba} make undone",
+    ] {
+        assert!(ended.err.contains(line), "{line}: {}", ended.err);
+    }
+    let known = world.cli.json(&["workflow", "executions"]);
+    let id = known["items"][0]["id"].as_str().unwrap();
+    let shown = world.cli.ok(&["workflow", "show", id]);
+    assert!(shown.contains("make (undone)"), "{shown}");
+    let again = world.cli.run(&["workflow", "resume", &id[..30]]).must(4);
+    assert!(again.err.contains(id), "{}", again.err);
+    world.cli.run(&["workflow", "resume", "01234567-none"]).must(3);
+    assert!(world.cli.ok(&["workflow", "graph", "told"]).contains("eats  \u{2190} make"));
+    world.cli.ok(&["workflow", "validate", "told"]);
+    let wrong = world.cli.run(&["workflow", "graph", "told", "--set", "a=1"]).must(2).err;
+    assert!(wrong.contains("as it was when it was pushed"), "{wrong}");
 }
 
 /// Two hundred steps, each of which leaves a mark, while server and agent are killed again and again.

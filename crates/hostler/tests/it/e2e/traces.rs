@@ -70,3 +70,52 @@ fn a_submit_is_one_trace_to_the_end_of_its_run() {
     assert_eq!(other["trace"].as_str().map(str::len), Some(32));
     assert_ne!(other["trace"], TRACE);
 }
+
+#[test]
+fn arrays_and_workloads_go_on_with_the_trace_of_who_asked_for_them() {
+    let rig = Rig::new();
+    let collector = Collector::start();
+    let settings = format!("otlp_endpoint = '{}'\n", collector.url());
+    let mut server = Server::configured(&rig, "server", &settings);
+    let admin = server.first_login(&rig);
+    let options = ["--otlp", &collector.url()];
+    let _agent = Agent::join_so(&rig, &admin, &server, "web-1", &options);
+    let secret = admin.ok(&["token", "create", "caller", "--role", "user"]).trim().to_owned();
+    let https = server.https().token(&secret);
+
+    let array = json!({ "name": "many", "range": "1-2", "spec": { "command": ["true"] } });
+    let service = json!({ "command": ["true"], "mode": "forever" });
+    let cases = [
+        ("a", "POST", "task-arrays", array, 201, 2),
+        ("b", "PUT", "workloads/web", service, 201, 1),
+    ];
+    for (digit, method, path, body, status, runs) in cases {
+        let trace = digit.repeat(32);
+        let parent = format!("00-{trace}-{CALLER}-01");
+        let headers = [
+            ("traceparent", parent.as_str()),
+            ("Content-Type", "application/json"),
+            ("Idempotency-Key", path),
+        ];
+        let path = format!("/api/v1/projects/default/{path}");
+        let headers = if method == "POST" { &headers[..] } else { &headers[..2] };
+        let made = https.request(method, &path, headers, body.to_string().as_bytes());
+        assert!([status, 200].contains(&made.status), "{}", String::from_utf8_lossy(&made.body));
+        let spans = until("every part of the trace has arrived", || {
+            let spans = collector.trace(&trace);
+            let count = |service: &str, name: &str| {
+                spans.iter().filter(|span| span.service == service && span.name == name).count()
+            };
+            let is_whole = count("hostler-server", "request") == 1
+                && count("hostler-server", "placement") >= runs
+                && count("hostler-agent", "start") >= runs
+                && count("hostler-agent", "run") >= runs;
+            is_whole.then_some(spans)
+        });
+        let placed = spans.iter().find(|span| span.name == "placement").unwrap();
+        assert_eq!(placed.attributes["hostler.node"], "web-1");
+        for span in spans.iter().filter(|span| span.name != "request") {
+            assert_eq!(span.parent, placed.parent, "all of them follow from the request");
+        }
+    }
+}

@@ -14,6 +14,7 @@ mod change;
 pub mod codec;
 mod local;
 mod rehearsal;
+mod relay;
 mod remote;
 pub mod wire;
 
@@ -28,6 +29,7 @@ pub use absent::AbsentServices;
 pub use change::{Change, Changed, Next};
 pub use local::LocalServices;
 pub use rehearsal::Rehearsal;
+pub use relay::Relay;
 pub use remote::{Line, RemoteServices};
 
 /// An answer that takes a while.

@@ -36,8 +36,18 @@ const EMPTY: &[&str] = &["state_list"];
 /// Ada's.
 const HOLD: &str = "01932b1e-0000-7000-8000-00000000ada0";
 /// Kinds of what has a timeline.
-const TIMELINES: &[&str] =
-    &["task", "workload", "schedule", "hook", "lock", "workflow", "execution", "secret", "custom"];
+const TIMELINES: &[&str] = &[
+    "task",
+    "workload",
+    "schedule",
+    "hook",
+    "lock",
+    "workflow",
+    "execution",
+    "secret",
+    "custom",
+    "stack",
+];
 /// What everybody who is logged in may read.
 const SHARED: &[&str] = &["role_get"];
 
@@ -86,6 +96,19 @@ async fn neighbours() -> Neighbours {
     let text = format!("return '{CANARY}'");
     let bundle = json!({ "name": "their.lua", "text": text });
     post("modules", json!({ "name": "their-module", "bundle": bundle })).await;
+    let template = json!({
+        "heat_template_version": "2021-04-16",
+        "description": CANARY,
+        "parameters": { "word": { "type": "string", "default": CANARY } },
+        "resources": {
+            "their-thing": { "type": "OS::Heat::Value", "properties": { "value": CANARY } },
+        },
+        "outputs": { "word": { "value": { "get_param": "word" } } },
+    });
+    let form = json!({ "template": template.to_string() });
+    let stack = post("stacks", json!({ "name": "their-stack", "form": form })).await;
+    let plan = json!({ "create": { "name": "their-other", "form": form } });
+    let plan = post("stack-plans", plan).await;
     let path = "/api/v1/projects/theirs/workloads/their-web";
     let web = world.call_as(&ada, Method::PUT, path, Some(spec.clone())).await;
     assert_eq!(web.status, 200, "{}", web.json());
@@ -137,7 +160,8 @@ async fn neighbours() -> Neighbours {
     let timelines = [id(&task), id(&web), id(&execution)]
         .into_iter()
         .chain(
-            ["their-hook", "their-lock", "their-flow", "their-key", "their-event"].map(Into::into),
+            ["their-hook", "their-lock", "their-flow", "their-key", "their-event", "their-stack"]
+                .map(Into::into),
         )
         .collect();
     let targets = BTreeMap::from([
@@ -158,6 +182,11 @@ async fn neighbours() -> Neighbours {
         ("{module}", vec!["their-module".to_owned()]),
         ("{secret}", vec!["their-key".to_owned()]),
         ("{version}", vec!["1".to_owned()]),
+        ("{stack}", both(&stack, "their-stack")),
+        ("{resource}", vec!["their-thing".to_owned()]),
+        ("{plan}", vec![id(&plan)]),
+        ("{revision}", vec!["1".to_owned()]),
+        ("{snapshot}", vec![HOLD.to_owned()]),
         ("{blob}", vec![digest.clone()]),
         ("{chunk}", vec![digest.clone()]),
         ("{invitation}", vec![id(invitation)]),
@@ -167,9 +196,11 @@ async fn neighbours() -> Neighbours {
         ("{user}", both(&user, "ada")),
     ]);
     let ids =
-        [&project, &task, &array, &web, &schedule, &execution, invitation, token, &approval, &user]
+        [&project, &task, &array, &web, &schedule, &execution, &stack, &plan, invitation, token]
+            .into_iter()
+            .chain([&approval, &user])
             .map(id);
-    let ids = ids.into_iter().chain([digest]).collect();
+    let ids = ids.chain([digest]).collect();
     Neighbours { world, eve, targets, ids }
 }
 
@@ -196,6 +227,14 @@ impl Neighbours {
         }
         if endpoint.name == "timeline_find" {
             paths.iter_mut().for_each(|path| path.push_str("?object=their-web"));
+        }
+        if endpoint.name == "stack_hook_clear" {
+            for path in &mut paths {
+                *path = path.replace("their-hook", "pre-create");
+            }
+        }
+        if endpoint.name == "stack_compare" {
+            paths.iter_mut().for_each(|path| path.push_str("?from=v1"));
         }
         if endpoint.path.contains("{namespace}/") {
             paths.iter_mut().for_each(|path| path.push_str("?key=their-entry"));
@@ -246,6 +285,8 @@ impl Neighbours {
             "/members",
             "/invitations",
             "/approval-policies",
+            "/stacks",
+            "/stack-plans",
         ] {
             let path = format!("/api/v1/projects/theirs{path}");
             let reply = self.world.get(&path).await;
@@ -285,6 +326,10 @@ fn body_of(name: &str) -> Value {
         }
         "lock_acquire"
         | "lock_renew"
+        | "stack_lock_acquire"
+        | "stack_lock_renew"
+        | "stack_snapshot_create"
+        | "stack_cancel"
         | "hook_replay"
         | "project_hook_replay"
         | "hook_discard"
@@ -293,7 +338,11 @@ fn body_of(name: &str) -> Value {
         "hook_set" | "project_hook_set" => {
             json!({ "on": ["*"], "action": { "task": { "spec": { "command": ["true"] } } } })
         }
-        "lock_force_release" => json!({ "reason": "because I can" }),
+        "lock_force_release" | "stack_lock_force_release" => json!({ "reason": "because I can" }),
+        "stack_update" | "stack_patch" => json!({ "form": {} }),
+        "stack_signal" => json!({ "data": {} }),
+        "stack_mark" => json!({ "unhealthy": true }),
+        "stack_restore" => json!({ "point": "v1" }),
         "event_emit" => json!({ "kind": "custom.deploy" }),
         "state_commit" => json!({ "then": [{ "op": "get", "key": "their-entry" }] }),
         "schedule_pause" => json!({ "reason": "because I can" }),

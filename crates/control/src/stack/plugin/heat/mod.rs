@@ -22,6 +22,7 @@ mod test_resource;
 mod wait_condition;
 mod yaml;
 
+pub(crate) use deployment::{DEPLOYMENT, DERIVED};
 pub(super) use software_config::CONFIG;
 
 use std::sync::Arc;

@@ -114,6 +114,19 @@ impl Plugin for Kept {
         at_once(Kept::keep(ctx))
     }
 
+    /// What it is follows from its properties; what it was called stays.
+    fn adopt<'a>(&'a self, ctx: &'a Ctx<'a>, left: &'a Map<String, Value>) -> Doing<'a> {
+        let left = Change::adopted(left);
+        at_once(match Kept::keep(ctx) {
+            Progress::Done(change) => Progress::Done(Change {
+                physical: left.physical.or(change.physical),
+                metadata: left.metadata.or(change.metadata),
+                ..change
+            }),
+            other => other,
+        })
+    }
+
     fn is_kept_after_failure(&self, seen: &Seen<'_>) -> bool {
         seen.row.physical.is_some()
     }

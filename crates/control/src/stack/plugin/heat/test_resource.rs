@@ -100,6 +100,18 @@ impl Plugin for TestResource {
         at_once(TestResource::removal(ctx))
     }
 
+    /// Its attribute is what it remembers.
+    fn adopt<'a>(&'a self, _: &'a Ctx<'a>, left: &'a Map<String, Value>) -> Doing<'a> {
+        let left = Change::adopted(left);
+        let value = left.data.as_ref().and_then(|data| data.text("value")).map(str::to_owned);
+        at_once(Progress::Done(match value {
+            Some(value) => {
+                Change { physical: left.physical, metadata: left.metadata, ..output(&value) }
+            }
+            None => left,
+        }))
+    }
+
     fn look<'a>(&'a self, ctx: &'a Ctx<'a>) -> Doing<'a> {
         at_once(match ctx.deed_kind() {
             Some(DeedKind::Create | DeedKind::Adopt) => TestResource::creation(ctx),

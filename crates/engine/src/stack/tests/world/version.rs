@@ -59,6 +59,7 @@ impl Version {
             requires: part.requires.iter().copied().map(name_of).collect(),
             deletion_policy: part.policy,
             is_checkable: part.name != 0,
+            is_external: false,
         });
         let hooks = self
             .parts

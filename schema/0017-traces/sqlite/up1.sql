@@ -1,0 +1,4 @@
+-- unless task_array.trace
+-- The trace that an array was submitted in, as a W3C `traceparent`: its tasks are made later, and are part of it.
+
+ALTER TABLE task_array ADD COLUMN trace TEXT;

@@ -1,0 +1,4 @@
+-- unless execution.trace
+-- The trace that an execution was begun in, as a W3C `traceparent`: the tasks of its steps are part of it.
+
+ALTER TABLE execution ADD COLUMN trace TEXT;
