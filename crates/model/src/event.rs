@@ -9,29 +9,31 @@
 //! `fire/ID/TIME` for what a schedule did, `stack/ID` for what a stack did, `hook/ID/SEQUENCE` for what a delivery of an event hook did. Requests of people cannot have a `/` in their id, so nobody can pretend to be one of
 //! the others.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::filter::Fields;
+use crate::filter::{Field, Fields};
 use crate::{Actor, EventName, EventPayload, ProjectId, Timestamp};
 
 /// What filters of events can name.
-pub const EVENT_FIELDS: Fields = Fields {
-    paths: &[
-        "sequence",
-        "kind",
-        "time",
-        "project",
-        "object.kind",
-        "object.id",
-        "object.name",
-        "actor.kind",
-        "actor.name",
-        "message",
-        "correlation",
-    ],
-    open: &["payload"],
-};
+pub const EVENT_FIELDS: Fields = Fields(Cow::Borrowed(EVENT_FIELD_LIST));
+
+const EVENT_FIELD_LIST: &[Field] = &[
+    Field::any("sequence"),
+    Field::any("kind"),
+    Field::any("time"),
+    Field::any("project"),
+    Field::any("object.kind"),
+    Field::any("object.id"),
+    Field::any("object.name"),
+    Field::any("actor.kind"),
+    Field::any("actor.name"),
+    Field::any("message"),
+    Field::any("correlation"),
+    Field::any("payload.**"),
+];
 
 crate::labels! {
     /// Every kind of event; `docs/reference/events.md` is generated from this list.

@@ -1,6 +1,7 @@
 //! The words of a filter, each with where it begins.
 
 use super::{Mistake, TEXT_MAX};
+use crate::Bytes;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
@@ -34,7 +35,7 @@ const TEXT_HINT: &str = "text stands between double quotes: \"like this\"";
 pub(super) fn lex(text: &str) -> Result<Vec<(Token, usize)>, Box<Mistake>> {
     if text.len() > TEXT_MAX {
         let words = format!("a filter has at most {TEXT_MAX} bytes");
-        return Err(Mistake::new(text, TEXT_MAX, words, "use several hooks, or a shorter filter"));
+        return Err(Mistake::new(text, TEXT_MAX, words, "write a shorter one"));
     }
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -48,9 +49,13 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, usize)>, Box<Mistake>> {
             tokens.push((Token::Word(word.to_owned()), at));
             at += word.len();
         } else if first.is_ascii_digit() || first == '-' {
-            let end = rest[1..].find(|c: char| !c.is_ascii_alphanumeric() && c != '.');
+            // In a path it is a place in a list, and another word may follow.
+            let is_place = matches!(tokens.last(), Some((Token::Sign("."), _)));
+            let ends = |c: char| !c.is_ascii_alphanumeric() && (is_place || c != '.');
+            let end = rest[1..].find(ends);
             let word = &rest[..end.map_or(rest.len(), |end| end + 1)];
             let number = word.parse::<f64>().ok().filter(|number| number.is_finite());
+            let number = number.or_else(|| size(word));
             let wrong = || Mistake::new(text, at, format!("`{word}` is not a number"), TEXT_HINT);
             tokens.push((Token::Number(number.ok_or_else(wrong)?), at));
             at += word.len();
@@ -74,6 +79,12 @@ pub(super) fn lex(text: &str) -> Result<Vec<(Token, usize)>, Box<Mistake>> {
     }
     tokens.push((Token::End, text.len()));
     Ok(tokens)
+}
+
+/// `512MiB` is a number of bytes.
+#[expect(clippy::cast_precision_loss, reason = "documents have numbers of the same precision")]
+fn size(word: &str) -> Option<f64> {
+    word.parse::<Bytes>().ok().map(|bytes| bytes.get() as f64)
 }
 
 /// A text in quotes, and how many bytes it takes with them.

@@ -15,8 +15,12 @@
 //! no exit code and `payload.exitCode != 0` does not. Text is compared by its characters, and times, which
 //! are text of one form, therefore by time.
 //!
-//! Mistakes say where ([`Mistake`]), and what is meant probably, where the fields are known ([`Fields`]).
+//! Mistakes say where ([`Mistake`]), and what is meant probably, where the fields are known ([`Fields`]). Where
+//! it is known what their values are, too, a comparison that can never hold is a mistake, and lengths of time
+//! and moments are compared as such ([`Kind`]).
 
+mod fields;
+mod kinds;
 mod lex;
 mod mistake;
 mod parse;
@@ -28,6 +32,7 @@ use std::sync::Arc;
 use regex::Regex;
 use serde_json::Value;
 
+pub use fields::{Field, Fields, Kind};
 pub use mistake::Mistake;
 pub(crate) use value::Literal;
 
@@ -44,32 +49,12 @@ const REGEX_DEPTH_MAX: u32 = 32;
 /// Regular expressions in one filter.
 const REGEXES_MAX: usize = 8;
 
-/// Which fields there are, so that a wrong one is a mistake and not silence.
-#[derive(Clone, Copy, Debug)]
-pub struct Fields {
-    /// Whole paths, with dots.
-    pub paths: &'static [&'static str],
-    /// Below these anything may be.
-    pub open: &'static [&'static str],
-}
-
 /// What there is below an open field, where that is known better than it is for all documents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inner<'a> {
     pub open: &'a str,
     /// The first words below it; anything may be when absent.
     pub names: Option<&'a [String]>,
-}
-
-impl Fields {
-    /// Nothing is known: every path is taken.
-    pub const ANY: Fields = Fields { paths: &[], open: &[""] };
-
-    fn has(&self, path: &[String]) -> bool {
-        let first = path.first().map(String::as_str).unwrap_or_default();
-        self.open.iter().any(|open| open.is_empty() || *open == first)
-            || self.paths.contains(&path.join(".").as_str())
-    }
 }
 
 /// A filter that was read.
@@ -107,6 +92,8 @@ enum Comparison {
 
 enum Operand {
     Path(Vec<String>),
+    /// A length of time at a path, in milliseconds.
+    Length(Vec<String>),
     Literal(Literal),
 }
 
@@ -186,6 +173,7 @@ impl Operand {
         match self {
             Operand::Literal(literal) => Some(literal.clone()),
             Operand::Path(path) => Literal::of(value::at(document, path)?),
+            Operand::Length(path) => value::length(value::at(document, path)?),
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use regex::RegexBuilder;
 
+use super::fields::{Found, Kind};
 use super::lex::{Token, lex};
 use super::{
     Comparison, DEPTH_MAX, Expr, Fields, Inner, Literal, Mistake, Operand, PARTS_MAX,
-    REGEX_DEPTH_MAX, REGEX_MAX, REGEXES_MAX,
+    REGEX_DEPTH_MAX, REGEX_MAX, REGEXES_MAX, kinds,
 };
 use crate::suggest::nearest;
 
@@ -170,30 +171,125 @@ impl Parser<'_> {
         let at = self.offset();
         let is_negated = self.takes_word("not");
         if self.takes_word("in") {
-            let within = Expr::In(left, self.list()?);
+            let within = self.within(left, start)?;
             return Ok(if is_negated { Expr::Not(Box::new(within)) } else { within });
         }
         if is_negated {
             return Err(self.wrong("`in` was expected after `not`", "x not in [\"a\", \"b\"]"));
         }
         if self.takes("=~") {
+            self.check_text(&left, at)?;
             return Ok(Expr::Matches(left, self.regex()?));
         }
         if self.takes("!~") {
+            self.check_text(&left, at)?;
             return Ok(Expr::Not(Box::new(Expr::Matches(left, self.regex()?))));
         }
         let Some(comparison) = self.comparison() else {
+            self.check_alone(&left, start)?;
             return match left {
-                Operand::Literal(Literal::Bool(_)) | Operand::Path(_) => Ok(Expr::Is(left)),
+                Operand::Literal(Literal::Bool(_)) | Operand::Path(_) | Operand::Length(_) => {
+                    Ok(Expr::Is(left))
+                }
                 Operand::Literal(_) => {
                     let words = "this value is compared with nothing";
                     Err(self.wrong_at(start, words, "write a comparison: kind == \"task.failed\""))
                 }
             };
         };
+        let end = self.offset();
         let right = self.operand()?;
         self.check(&left, comparison, &right, at)?;
-        Ok(Expr::Compare(left, comparison, right))
+        self.fitted(left, start, comparison, right, end)
+    }
+
+    /// One of several values, each of a form that the field can have.
+    fn within(&mut self, left: Operand, start: usize) -> Parsed<Expr> {
+        let kind = self.kind_of(&left).cloned();
+        self.expect("[")?;
+        let (mut list, mut is_length) = (Vec::new(), false);
+        while !self.takes("]") {
+            self.count()?;
+            let at = self.offset();
+            let literal = self.literal()?;
+            match (&kind, &left) {
+                (Some(Kind::List), Operand::Path(path)) => {
+                    let words = format!("`{}` is a list", path.join("."));
+                    return Err(self.wrong_at(start, words, "ask `contains`"));
+                }
+                (Some(kind), Operand::Path(path)) => {
+                    let fitted = kinds::fitted(path, kind, Comparison::Equal, literal);
+                    let fitted = fitted.map_err(|(words, hint)| self.wrong_at(at, words, &hint))?;
+                    is_length |= fitted.is_length;
+                    list.push(fitted.literal);
+                }
+                _ => list.push(literal),
+            }
+            if !self.takes(",") {
+                self.expect("]")?;
+                break;
+            }
+        }
+        Ok(Expr::In(if is_length { kinds::length_of(left) } else { left }, list))
+    }
+
+    /// A comparison of a field with a value, in the form that the field has; of two fields as they are.
+    fn fitted(
+        &self,
+        left: Operand,
+        start: usize,
+        comparison: Comparison,
+        right: Operand,
+        end: usize,
+    ) -> Parsed<Expr> {
+        let fit = |path: &[String], kind: &Kind, literal, at| {
+            let fitted = kinds::fitted(path, kind, comparison, literal);
+            fitted.map_err(|(words, hint)| self.wrong_at(at, words, &hint))
+        };
+        let (left_kind, right_kind) = (self.kind_of(&left), self.kind_of(&right));
+        Ok(match (left, left_kind, right, right_kind) {
+            (Operand::Path(path), Some(kind), Operand::Literal(literal), _) => {
+                let fitted = fit(&path, kind, literal, end)?;
+                let path = Operand::Path(path);
+                let left = if fitted.is_length { kinds::length_of(path) } else { path };
+                Expr::Compare(left, comparison, Operand::Literal(fitted.literal))
+            }
+            (Operand::Literal(literal), _, Operand::Path(path), Some(kind)) => {
+                let fitted = fit(&path, kind, literal, start)?;
+                let path = Operand::Path(path);
+                let right = if fitted.is_length { kinds::length_of(path) } else { path };
+                Expr::Compare(Operand::Literal(fitted.literal), comparison, right)
+            }
+            (left, Some(Kind::Span), right, Some(Kind::Span)) => {
+                Expr::Compare(kinds::length_of(left), comparison, kinds::length_of(right))
+            }
+            (left, _, right, _) => Expr::Compare(left, comparison, right),
+        })
+    }
+
+    fn kind_of(&self, operand: &Operand) -> Option<&Kind> {
+        let Operand::Path(path) = operand else { return None };
+        match self.fields.at(path)? {
+            Found::Value(kind) => Some(kind),
+            Found::Above(_) => None,
+        }
+    }
+
+    fn check_text(&self, left: &Operand, at: usize) -> Parsed<()> {
+        match self.kind_of(left).is_none_or(kinds::is_text) {
+            true => Ok(()),
+            false => Err(self.wrong_at(at, "regular expressions are for text", "")),
+        }
+    }
+
+    fn check_alone(&self, left: &Operand, at: usize) -> Parsed<()> {
+        match (left, self.kind_of(left)) {
+            (_, None | Some(Kind::Any | Kind::Bool)) | (Operand::Literal(_), _) => Ok(()),
+            (Operand::Path(path) | Operand::Length(path), Some(_)) => {
+                let hint = format!("compare it, or ask has({})", path.join("."));
+                Err(self.wrong_at(at, "this field is neither true nor false", &hint))
+            }
+        }
     }
 
     fn comparison(&mut self) -> Option<Comparison> {
@@ -248,7 +344,17 @@ impl Parser<'_> {
     fn operand(&mut self) -> Parsed<Operand> {
         match self.peek() {
             Token::Word(word) if !matches!(word.as_str(), "true" | "false" | "null") => {
-                Ok(Operand::Path(self.path()?))
+                let start = self.offset();
+                let path = self.path()?;
+                match self.fields.at(&path) {
+                    Some(Found::Above(field)) => {
+                        let words = format!("`{}` is not a value", path.join("."));
+                        let hint =
+                            format!("there are others below it, such as {}", field.example());
+                        Err(self.wrong_at(start, words, &hint))
+                    }
+                    _ => Ok(Operand::Path(path)),
+                }
             }
             _ => Ok(Operand::Literal(self.literal()?)),
         }
@@ -272,20 +378,6 @@ impl Parser<'_> {
         };
         self.take();
         Ok(literal)
-    }
-
-    fn list(&mut self) -> Parsed<Vec<Literal>> {
-        self.expect("[")?;
-        let mut list = Vec::new();
-        while !self.takes("]") {
-            self.count()?;
-            list.push(self.literal()?);
-            if !self.takes(",") {
-                self.expect("]")?;
-                break;
-            }
-        }
-        Ok(list)
     }
 
     fn regex(&mut self) -> Parsed<regex::Regex> {
@@ -360,8 +452,9 @@ impl Parser<'_> {
                 break;
             }
         }
-        if !self.fields.has(&path) {
-            return Err(self.unknown(&path, start));
+        if self.fields.at(&path).is_none() {
+            let words = format!("there is no field `{}`", path.join("."));
+            return Err(self.wrong_at(start, words, &self.fields.hint(&path)));
         }
         self.check_inner(&path, start)?;
         Ok(path)
@@ -377,28 +470,6 @@ impl Parser<'_> {
             None => format!("below `{open}` there are {}", names.join(", ")),
         };
         Err(Mistake::new(self.text, at, format!("there is no field `{open}.{name}`"), hint))
-    }
-
-    fn unknown(&self, path: &[String], at: usize) -> Box<Mistake> {
-        let given = path.join(".");
-        let known = self.fields.paths;
-        let open = self.fields.open;
-        let first = path.first().map(String::as_str).unwrap_or_default();
-        let hint = match nearest(&given, known.iter().copied()) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => match nearest(first, open.iter().copied()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => {
-                    let fields: Vec<String> = known
-                        .iter()
-                        .map(|path| (*path).to_owned())
-                        .chain(open.iter().map(|open| format!("{open}.…")))
-                        .collect();
-                    format!("fields are {}; text stands between quotes", fields.join(", "))
-                }
-            },
-        };
-        Mistake::new(self.text, at, format!("there is no field `{given}`"), hint)
     }
 }
 

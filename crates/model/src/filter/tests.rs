@@ -1,12 +1,21 @@
+use std::borrow::Cow;
+
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 
-const FIELDS: Fields = Fields {
-    paths: &["kind", "object.kind", "object.name", "actor.name", "message", "sequence"],
-    open: &["payload", "labels"],
-};
+const FIELD_LIST: &[Field] = &[
+    Field::any("kind"),
+    Field::any("object.kind"),
+    Field::any("object.name"),
+    Field::any("actor.name"),
+    Field::any("message"),
+    Field::any("sequence"),
+    Field::any("payload.**"),
+    Field::any("labels.**"),
+];
+const FIELDS: Fields = Fields(Cow::Borrowed(FIELD_LIST));
 
 fn document() -> Value {
     json!({
@@ -118,6 +127,98 @@ fn mistakes_say_where_and_what_is_meant() {
         "has(kind",
         "12x == kind",
         "kind == \u{e9}",
+    ]
+    .map(wrong)
+    .join("\n\n");
+    insta::assert_snapshot!(mistakes);
+}
+
+/// A list of things whose form is known.
+fn known() -> Fields {
+    let of = |(path, kind): (&'static str, Kind)| Field { path: path.into(), kind };
+    let states = ["pending", "running", "failed"].map(str::to_owned).to_vec();
+    Fields(Cow::Owned(
+        [
+            ("name", Kind::Text),
+            ("attempts", Kind::Number),
+            ("isPaused", Kind::Bool),
+            ("timeCreated", Kind::Time),
+            ("spec.timeLimit", Kind::Span),
+            ("spec.memory", Kind::Number),
+            ("spec.tags", Kind::List),
+            ("spec.tags.#", Kind::Text),
+            ("spec.labels.*", Kind::Text),
+            ("spec.mounts", Kind::List),
+            ("spec.mounts.#.path", Kind::Text),
+            ("status.state", Kind::OneOf(states)),
+        ]
+        .map(of)
+        .to_vec(),
+    ))
+}
+
+#[test]
+fn values_are_compared_as_what_they_are() {
+    let document = json!({
+        "name": "web", "attempts": 3, "isPaused": true,
+        "timeCreated": "2026-11-19T15:26:08.000000Z",
+        "spec": {
+            "timeLimit": "1m30s", "memory": 2_147_483_648_u64, "tags": ["blue"],
+            "labels": { "zone.name": "eu-1" }, "mounts": [{ "path": "/data" }],
+        },
+        "status": { "state": "running" },
+    });
+    for (text, expected) in [
+        ("attempts >= 3 and isPaused", true),
+        ("spec.timeLimit == \"90s\"", true),
+        ("spec.timeLimit > \"9s\"", true),
+        ("\"2m\" > spec.timeLimit", true),
+        ("spec.timeLimit in [\"90s\", \"1h\"]", true),
+        ("spec.timeLimit in [\"91s\"]", false),
+        ("spec.timeLimit == spec.timeLimit", true),
+        ("spec.timeLimit startsWith \"1m\"", true),
+        ("spec.memory >= 2GiB and spec.memory < 2049MiB", true),
+        ("timeCreated == \"2026-11-19T15:26:08Z\"", true),
+        ("timeCreated >= \"2026-11-19T16:26:08+01:00\"", true),
+        ("timeCreated > \"2026-11-19\" and timeCreated < \"2026-11-20\"", true),
+        ("timeCreated startsWith \"2026-11\"", true),
+        ("spec.tags contains \"blue\" and spec.tags[0] == \"blue\"", true),
+        ("spec.labels[\"zone.name\"] =~ \"^eu\"", true),
+        ("spec.mounts[0].path == \"/data\" and spec.mounts.0.path == \"/data\"", true),
+        ("has(spec) and has(spec.mounts[0]) and not has(spec.mounts[1])", true),
+        ("status.state in [\"running\", \"failed\"]", true),
+        ("status.state != null", true),
+        ("status.state contains \"run\"", true),
+    ] {
+        let filter = Filter::read(text, &known()).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
+        assert_eq!(filter.matches(&document), expected, "{text}");
+    }
+}
+
+#[test]
+fn what_can_never_hold_of_a_known_field_is_a_mistake() {
+    let wrong = |text: &str| Filter::read(text, &known()).unwrap_err().to_string();
+    let mistakes = [
+        "state == \"failed\"",
+        "spec.label.zone == \"a\"",
+        "spce.timeLimit == \"a\"",
+        "spec.mounts.path == \"a\"",
+        "status == \"failed\"",
+        "colour == 1",
+        "attempts == \"3\"",
+        "attempts =~ \"3\"",
+        "attempts",
+        "name",
+        "isPaused == \"yes\"",
+        "name == 3",
+        "status.state == \"runing\"",
+        "status.state in [\"failed\", \"gone\"]",
+        "spec.timeLimit > \"soon\"",
+        "spec.timeLimit > 30",
+        "timeCreated > \"yesterday\"",
+        "spec.tags == \"blue\"",
+        "spec.tags in [\"blue\"]",
+        "spec.memory > 2XB",
     ]
     .map(wrong)
     .join("\n\n");

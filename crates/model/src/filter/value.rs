@@ -26,6 +26,13 @@ impl Literal {
     }
 }
 
+/// How long a length of time is, in milliseconds.
+#[expect(clippy::cast_precision_loss, reason = "exact up to thousands of years")]
+pub(super) fn length(value: &Value) -> Option<Literal> {
+    let span: crate::Span = value.as_str()?.parse().ok()?;
+    Some(Literal::Number(span.millis() as f64))
+}
+
 /// What is at a path; parts of numbers are places in lists.
 pub(super) fn at<'v>(document: &'v Value, path: &[String]) -> Option<&'v Value> {
     path.iter().try_fold(document, |value, part| match value {
