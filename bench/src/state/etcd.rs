@@ -1,15 +1,25 @@
-//! etcd as its own clients speak with it: gRPC without TLS.
+//! etcd as its own clients speak with it: gRPC, as it comes without TLS, and as we always are: with TLS, and a
+//! certificate that says who calls.
 //!
 //! Of its protocol only what is measured is written down here: messages are their field numbers.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use hostler_base::{Clock, Ids};
+use hostler_trust::{Authority, tls};
+use hyper_util::rt::TokioIo;
 use prost::Message;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
-use tonic::transport::{Channel, Endpoint};
+use tonic::transport::{Channel, Endpoint, Uri};
 use tonic_prost::ProstCodec;
 
 use super::process::{Peer, free_port};
@@ -154,12 +164,36 @@ struct Etcd {
     revisions: HashMap<String, i64>,
 }
 
-impl Etcd {
-    async fn connect(url: &str) -> anyhow::Result<Etcd> {
-        let channel = Endpoint::from_shared(url.to_owned())?.tcp_nodelay(true).connect().await?;
+/// Where an etcd is, and how to speak with it.
+struct Place {
+    port: u16,
+    tls: Option<TlsConnector>,
+}
+
+impl Place {
+    async fn connect(&self) -> anyhow::Result<Etcd> {
+        let endpoint = Endpoint::from_shared(format!("http://127.0.0.1:{}", self.port))?;
+        let channel = match &self.tls {
+            None => endpoint.tcp_nodelay(true).connect().await?,
+            Some(tls) => {
+                let (tls, port) = (tls.clone(), self.port);
+                let connect = tower::service_fn(move |_: Uri| {
+                    let tls = tls.clone();
+                    async move {
+                        let tcp = TcpStream::connect(("127.0.0.1", port)).await?;
+                        tcp.set_nodelay(true)?;
+                        let name = ServerName::try_from("etcd").map_err(std::io::Error::other)?;
+                        Ok::<_, std::io::Error>(TokioIo::new(tls.connect(name, tcp).await?))
+                    }
+                });
+                endpoint.connect_with_connector(connect).await?
+            }
+        };
         Ok(Etcd { grpc: Grpc::new(channel), revisions: HashMap::new() })
     }
+}
 
+impl Etcd {
     async fn ask<A, B>(&mut self, path: &'static str, message: A) -> anyhow::Result<B>
     where
         A: Message + 'static,
@@ -203,10 +237,44 @@ impl Caller for Etcd {
 }
 
 pub async fn measure() -> anyhow::Result<Measured> {
+    let (server, port) = start("http", |_, _| Ok(()))?;
+    measure_at(&Place { port, tls: None }, server).await
+}
+
+/// With TLS on both sides: the server shows a certificate, and wants one of who calls.
+pub async fn measure_sealed() -> anyhow::Result<Measured> {
+    let now = Clock::system().now();
+    let authority = Authority::create(now, "bench")?;
+    let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
+    let day = Duration::from_hours(24);
+    let (_, identity) = authority.issue_server(Ids::system().fresh(), &names, now, day)?;
+    let mut config = tls::client(authority.certificate(), Some(&identity))?;
+    config.alpn_protocols = vec![b"h2".to_vec()];
+    let (server, port) = start("https", |command, folder| {
+        for (word, name, text) in [
+            ("--cert-file", "chain.pem", identity.chain_pem.as_str()),
+            ("--key-file", "key.pem", identity.key_pem.expose()),
+            ("--trusted-ca-file", "authority.pem", &authority.certificate_pem()),
+        ] {
+            std::fs::write(folder.join(name), text)?;
+            command.arg(word).arg(folder.join(name));
+        }
+        command.arg("--client-cert-auth");
+        Ok(())
+    })?;
+    let tls = Some(TlsConnector::from(Arc::new(config)));
+    measure_at(&Place { port, tls }, server).await
+}
+
+fn start(
+    scheme: &str,
+    more: impl FnOnce(&mut Command, &Path) -> anyhow::Result<()>,
+) -> anyhow::Result<(Peer, u16)> {
     let (port, peers) = (free_port()?, free_port()?);
-    let url = format!("http://127.0.0.1:{port}");
+    let url = format!("{scheme}://127.0.0.1:{port}");
     let among = format!("http://127.0.0.1:{peers}");
-    let _server = Peer::start("etcd", |command, folder| {
+    let mut made = Ok(());
+    let server = Peer::start("etcd", |command, folder| {
         command.arg("--data-dir").arg(folder.join("data"));
         for (name, value) in [
             ("--name", "bench"),
@@ -219,22 +287,27 @@ pub async fn measure() -> anyhow::Result<Measured> {
         ] {
             command.arg(name).arg(value);
         }
+        made = more(command, folder);
     })?;
+    made.map(|()| (server, port))
+}
+
+async fn measure_at(place: &Place, _server: Peer) -> anyhow::Result<Measured> {
     until("etcd answers", async || {
-        let Ok(mut caller) = Etcd::connect(&url).await else { return Ok(None) };
+        let Ok(mut caller) = place.connect().await else { return Ok(None) };
         Ok(caller.put("first", "").await.ok())
     })
     .await?;
     let mut measured = Measured::default();
-    rates(&mut measured, async || Etcd::connect(&url).await).await?;
-    measured.lock_millis = locks(&url).await?;
-    measured.watch_millis = watch(&url).await?;
+    rates(&mut measured, async || place.connect().await).await?;
+    measured.lock_millis = locks(place).await?;
+    measured.watch_millis = watch(place).await?;
     Ok(measured)
 }
 
 /// With one lease for all, as its client library keeps one.
-async fn locks(url: &str) -> anyhow::Result<Vec<f64>> {
-    let mut caller = Etcd::connect(url).await?;
+async fn locks(place: &Place) -> anyhow::Result<Vec<f64>> {
+    let mut caller = place.connect().await?;
     let grant = LeaseGrant { seconds: 600 };
     let lease: Lease = caller.ask("/etcdserverpb.Lease/LeaseGrant", grant).await?;
     let mut millis = Vec::new();
@@ -250,8 +323,8 @@ async fn locks(url: &str) -> anyhow::Result<Vec<f64>> {
     Ok(millis)
 }
 
-async fn watch(url: &str) -> anyhow::Result<Vec<f64>> {
-    let mut watching = Etcd::connect(url).await?;
+async fn watch(place: &Place) -> anyhow::Result<Vec<f64>> {
+    let mut watching = place.connect().await?;
     watching.grpc.ready().await?;
     let wanted = Watch { create: Some(Range { key: b"watched".to_vec() }) };
     // The stream of requests stays open: etcd ends a watch whose requests have ended.
@@ -264,7 +337,7 @@ async fn watch(url: &str) -> anyhow::Result<Vec<f64>> {
     let answer = watching.grpc.streaming(tonic::Request::new(requests), path, codec).await?;
     let mut told = answer.into_inner();
     ensure!(told.message().await?.is_some_and(|first| first.created), "it is watched");
-    let mut caller = Etcd::connect(url).await?;
+    let mut caller = place.connect().await?;
     let mut millis = Vec::new();
     for n in 0..WATCHED {
         let value = n.to_string();

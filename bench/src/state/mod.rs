@@ -33,9 +33,10 @@ const WATCHED: usize = 200;
 const OURS: &str = "Hostler on SQLite";
 const OURS_SHARED: &str = "Hostler on PostgreSQL";
 const ETCD: &str = "etcd";
+const ETCD_SEALED: &str = "etcd with TLS and certificates";
 const REDIS: &str = "Redis";
 const PGBENCH: &str = "pgbench, upserts";
-const SYSTEMS: [&str; 5] = [OURS, ETCD, REDIS, OURS_SHARED, PGBENCH];
+const SYSTEMS: [&str; 6] = [OURS, ETCD, ETCD_SEALED, REDIS, OURS_SHARED, PGBENCH];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum What {
@@ -89,6 +90,7 @@ pub async fn measure(binary: &Path) -> anyhow::Result<Section> {
                 OURS => Box::pin(ours::measure(binary)).await?,
                 OURS_SHARED => Box::pin(ours::measure_shared(binary)).await?,
                 ETCD => etcd::measure().await?,
+                ETCD_SEALED => etcd::measure_sealed().await?,
                 REDIS => redis::measure().await?,
                 _ => pgbench::measure().await?,
             };
@@ -185,7 +187,7 @@ fn section(all: &BTreeMap<&str, Rounds>) -> Section {
     let mut section = Section::new(
         "State",
         format!(
-            "One client and {CLIENTS} at once, each a connection of its own with one request under way, for {} s after {} s to warm up; values of {VALUE} bytes, {KEYS_EACH} keys for each client; every change synced to disk before it is answered; then {LOCKS} times a lock is taken and given back, and a watch tells of {WATCHED} puts. Ours over the state stream (locks: one HTTP request each), with TLS and authorisation; the others without either. Medians of {ROUNDS} rounds. Clients and servers share the machine.",
+            "One client and {CLIENTS} at once, each a connection of its own with one request under way, for {} s after {} s to warm up; values of {VALUE} bytes, {KEYS_EACH} keys for each client; every change synced to disk before it is answered; then {LOCKS} times a lock is taken and given back, and a watch tells of {WATCHED} puts. Ours over the state stream (locks: one HTTP request each), with TLS and authorisation; the others without either, but for the second etcd, which has TLS and asks its clients for certificates. Targets are beside the plain etcd. Medians of {ROUNDS} rounds. Clients and servers share the machine.",
             LENGTH.as_secs(),
             WARM_UP.as_secs()
         ),
@@ -216,7 +218,19 @@ fn judge(section: &mut Section, all: &BTreeMap<&str, Rounds>) {
             ratio >= at_least,
         );
     }
+    for what in What::ALL {
+        if let (Some(ours), Some(theirs)) = (rate(OURS, what), rate(ETCD_SEALED, what)) {
+            let words = format!("{OURS} beside {ETCD_SEALED}: {}, {CLIENTS} clients", what.words());
+            section.note(words, format!("{:.2}", ours / theirs));
+        }
+    }
     let of = |system: &str| all.get(system);
+    if let (Some(ours), Some(theirs)) =
+        (of(OURS).and_then(Rounds::lock), of(ETCD_SEALED).and_then(Rounds::lock))
+    {
+        let words = format!("lock and unlock beside {ETCD_SEALED}: median");
+        section.note(words, format!("{:.2}", ours / theirs));
+    }
     if let (Some(ours), Some(theirs)) =
         (of(OURS).and_then(Rounds::lock), of(ETCD).and_then(Rounds::lock))
     {

@@ -76,6 +76,9 @@ pub enum Consent {
 struct Shared {
     address: String,
     http: reqwest::Client,
+    /// For streams, which have connections of their own.
+    tls: rustls::ClientConfig,
+    user_agent: String,
     authorization: Option<HeaderValue>,
     retry: RetryPolicy,
     resume: ResumePolicy,
@@ -110,11 +113,13 @@ impl Client {
                 Ok::<_, Error>(value)
             })
             .transpose()?;
-        let http = http_client(tls, &config.user_agent)?;
+        let http = http_client(tls.clone(), &config.user_agent)?;
         Ok(Client {
             shared: Arc::new(Shared {
                 address,
                 http,
+                tls,
+                user_agent: config.user_agent,
                 authorization,
                 retry: config.retry,
                 resume: config.resume,
@@ -266,14 +271,18 @@ impl Client {
         self.sent(request).await
     }
 
-    /// Sends a request whose body goes on while it is answered.
+    /// Sends a request whose body goes on while it is answered, over a connection of its own. That speaks
+    /// HTTP/1.1: with one request there is nothing to share out, and frames, windows and the tasks that keep
+    /// them cost about as much as what is done.
     pub(crate) async fn send_stream<E: Endpoint>(
         &self,
         parts: &Parts,
         body: reqwest::Body,
     ) -> Result<Response, Failed> {
         const LINES: &str = "application/x-ndjson";
-        let request = self.request::<E>(&self.shared.http, parts, LINES);
+        let http = one_stream_client(self.shared.tls.clone(), &self.shared.user_agent)
+            .map_err(|error| Failed { error, reached: Reached::Nothing, retry_after: None })?;
+        let request = self.request::<E>(&http, parts, LINES);
         self.sent(request.header(CONTENT_TYPE, LINES).body(body)).await
     }
 
@@ -399,6 +408,22 @@ pub(crate) fn http_client(
     user_agent: &str,
 ) -> Result<reqwest::Client, Error> {
     tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    builder(tls, user_agent)
+        .http2_keep_alive_interval(Duration::from_secs(15))
+        .http2_keep_alive_timeout(Duration::from_secs(20))
+        .build()
+        .map_err(|error| Error::Setup(error.into()))
+}
+
+fn one_stream_client(
+    mut tls: rustls::ClientConfig,
+    user_agent: &str,
+) -> Result<reqwest::Client, Error> {
+    tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+    builder(tls, user_agent).http1_only().build().map_err(|error| Error::Setup(error.into()))
+}
+
+fn builder(tls: rustls::ClientConfig, user_agent: &str) -> reqwest::ClientBuilder {
     reqwest::Client::builder()
         .tls_backend_preconfigured(tls)
         .user_agent(user_agent)
@@ -407,10 +432,6 @@ pub(crate) fn http_client(
         .no_proxy()
         .https_only(true)
         .tcp_keepalive(Duration::from_secs(20))
-        .http2_keep_alive_interval(Duration::from_secs(15))
-        .http2_keep_alive_timeout(Duration::from_secs(20))
-        .build()
-        .map_err(|error| Error::Setup(error.into()))
 }
 
 #[cfg(test)]

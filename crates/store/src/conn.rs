@@ -20,7 +20,7 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Arguments, AssertSqlSafe, Postgres, Sqlite};
 use tokio::sync::OwnedMutexGuard;
 
-use crate::value::{Row, Value};
+use crate::value::{Column, Row, Value};
 use crate::writer::Writer;
 use crate::{Dialect, Error};
 
@@ -46,6 +46,13 @@ impl From<String> for Sql {
 }
 
 impl Sql {
+    fn after(self, before: &str) -> Sql {
+        match before {
+            "" => self,
+            _ => Sql { text: Cow::Owned(format!("{before}{}", self.text)), ..self },
+        }
+    }
+
     /// Text that varies with the number of rows: only the common sizes stay prepared.
     pub(crate) fn for_rows(text: String, rows: usize) -> Sql {
         Sql { text: Cow::Owned(text), is_kept: rows == CHUNK || rows.is_power_of_two() }
@@ -343,10 +350,10 @@ impl Conn {
         let sql = AssertSqlSafe(sql);
         let sqlite = |row: sqlx::Result<_>| row.map(Row::Sqlite).map_err(Error::from);
         match &mut self.link {
-            Link::Writer(writer) => match writer.statement_conn() {
-                Ok(conn) => sqlx::query(sql).fetch(conn).map(sqlite).boxed(),
-                Err(error) => futures::stream::iter([Err(error)]).boxed(),
-            },
+            Link::Writer(_) => {
+                let error = Error::unavailable("rows are not streamed within a transaction");
+                futures::stream::iter([Err(error)]).boxed()
+            }
             Link::SqliteReader(conn) => sqlx::query(sql).fetch(&mut **conn).map(sqlite).boxed(),
             Link::SqliteApart(conn) => sqlx::query(sql).fetch(conn).map(sqlite).boxed(),
             Link::Postgres(link) => {
@@ -395,7 +402,10 @@ impl Conn {
     ) -> Result<Vec<Row>, Error> {
         let sql = sql.into();
         let result = match &mut self.link {
-            Link::Writer(writer) => sqlite_query(writer.statement_conn()?, sql, params).await,
+            Link::Writer(writer) => {
+                let (conn, before) = writer.query_conn()?;
+                sqlite_query(conn, sql.after(before), params).await
+            }
             Link::SqliteReader(conn) => sqlite_query(conn, sql, params).await,
             Link::SqliteApart(conn) => sqlite_query(conn, sql, params).await,
             Link::Postgres(link) => {
@@ -428,7 +438,10 @@ impl Conn {
     ) -> Result<u64, Error> {
         let sql = sql.into();
         let result = match &mut self.link {
-            Link::Writer(writer) => sqlite_execute(writer.statement_conn()?, sql, params).await,
+            Link::Writer(writer) => match writer.statement_conn().await {
+                Ok(conn) => sqlite_execute(conn, sql, params).await,
+                Err(error) => Err(error),
+            },
             Link::SqliteReader(conn) => sqlite_execute(conn, sql, params).await,
             Link::SqliteApart(conn) => sqlite_execute(conn, sql, params).await,
             Link::Postgres(link) => {
@@ -469,8 +482,23 @@ async fn sqlite_execute(
     Ok(done.rows_affected())
 }
 
+type Added = Result<(), sqlx::error::BoxDynError>;
+
+fn sqlite_column(_: &mut sqlx::sqlite::SqliteArguments, _: Column) -> Added {
+    Err("SQLite has no columns of values as parameters".into())
+}
+
+fn postgres_column(args: &mut sqlx::postgres::PgArguments, column: Column) -> Added {
+    match column {
+        Column::Texts(values) => args.add(values),
+        Column::Ints(values) => args.add(values),
+        Column::Blobs(values) => args.add(values),
+        Column::Flags(values) => args.add(values),
+    }
+}
+
 macro_rules! arguments {
-    ($name:ident, $type:ty) => {
+    ($name:ident, $type:ty, $column:ident) => {
         fn $name(params: Vec<Value>) -> Result<$type, Error> {
             let mut args = <$type>::default();
             for value in params {
@@ -479,6 +507,7 @@ macro_rules! arguments {
                     Value::Int(n) => args.add(n),
                     Value::Blob(bytes) => args.add(bytes),
                     Value::Bool(flag) => args.add(flag),
+                    Value::Column(column) => $column(&mut args, column),
                 }
                 .map_err(|e| Error::from(sqlx::Error::Encode(e)))?;
             }
@@ -486,8 +515,8 @@ macro_rules! arguments {
         }
     };
 }
-arguments!(sqlite_args, sqlx::sqlite::SqliteArguments);
-arguments!(postgres_args, sqlx::postgres::PgArguments);
+arguments!(sqlite_args, sqlx::sqlite::SqliteArguments, sqlite_column);
+arguments!(postgres_args, sqlx::postgres::PgArguments, postgres_column);
 
 impl Conn {
     /// Runs a `SELECT` of one non-negative number.

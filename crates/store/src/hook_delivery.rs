@@ -4,7 +4,7 @@
 //! queued, and the first of them takes its place in the transaction in which it ends. A server takes a row
 //! by raising its number of claims, and writes the result of that claim and no other.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use hostler_model::{
     DeliveryState, HookDelivery, HookId, HookLine, Limit, OnDead, Page, Timestamp,
@@ -21,6 +21,9 @@ macro_rules! columns {
 }
 
 const SELECT: &str = concat!("SELECT ", columns!(), " FROM hook_delivery");
+
+/// Dead letters that are looked at together.
+const DEAD_PAGE: u64 = 256;
 
 /// Which deliveries of a hook to list.
 #[derive(Clone, Copy, Debug, Default)]
@@ -356,16 +359,13 @@ impl Tx<'_> {
         now: Timestamp,
         limit: u64,
     ) -> Result<u64, Error> {
-        let dead = self.hook_delivery_dead(hook, sequence, limit).await?;
-        for delivery in &dead {
-            self.execute(
-                "UPDATE hook_delivery SET state = 'queued', attempts = 0, time_created = $3, made = NULL, time_begun = NULL, status = NULL, time_ended = NULL WHERE hook_id = $1 AND sequence = $2 AND state = 'dead'",
-                params![hook, delivery.sequence, now],
-            )
-            .await?;
-        }
-        self.hook_lines_advance(&dead, on_dead, now).await?;
-        Ok(dead.len() as u64)
+        let head = "UPDATE hook_delivery SET state = 'queued', attempts = 0, time_created = $1, made = NULL, time_begun = NULL, status = NULL, time_ended = NULL";
+        let begin = move || {
+            let mut select = Select::new(head);
+            let _first = select.given(now);
+            select
+        };
+        self.hook_delivery_dead(hook, sequence, begin, (on_dead, now), limit).await
     }
 
     /// Forgets dead letters: one, or all up to so many.
@@ -377,42 +377,49 @@ impl Tx<'_> {
         now: Timestamp,
         limit: u64,
     ) -> Result<u64, Error> {
-        let dead = self.hook_delivery_dead(hook, sequence, limit).await?;
-        for delivery in &dead {
-            let sql =
-                "DELETE FROM hook_delivery WHERE hook_id = $1 AND sequence = $2 AND state = 'dead'";
-            self.execute(sql, params![hook, delivery.sequence]).await?;
-        }
-        self.hook_lines_advance(&dead, on_dead, now).await?;
-        Ok(dead.len() as u64)
+        let begin = || Select::new("DELETE FROM hook_delivery");
+        self.hook_delivery_dead(hook, sequence, begin, (on_dead, now), limit).await
     }
 
+    /// Does something with dead letters, page by page: there may be many, and what they tell is not looked
+    /// at. Then what waited behind them goes on.
     async fn hook_delivery_dead(
         &mut self,
         hook: HookId,
         sequence: Option<u64>,
+        begin: impl Fn() -> Select + Send,
+        (on_dead, now): (OnDead, Timestamp),
         limit: u64,
-    ) -> Result<Vec<HookDelivery>, Error> {
-        let (sql, params) = Select::new(SELECT)
-            .and_value("hook_id =", hook)
-            .and_value("state =", DeliveryState::Dead.label())
-            .and_some("sequence =", sequence)
-            .first("sequence", limit);
-        let rows = self.query(sql, params).await?;
-        rows.iter().map(decode).collect()
-    }
-
-    async fn hook_lines_advance(
-        &mut self,
-        ended: &[HookDelivery],
-        on_dead: OnDead,
-        now: Timestamp,
-    ) -> Result<(), Error> {
-        let lines: HashSet<&HookLine> = ended.iter().map(|delivery| &delivery.line).collect();
-        for line in lines {
-            self.hook_line_advance(line, on_dead, now).await?;
+    ) -> Result<u64, Error> {
+        let mut objects: BTreeSet<String> = BTreeSet::new();
+        let (mut count, mut last) = (0, None);
+        while count < limit {
+            let (sql, params) = Select::new("SELECT sequence, object FROM hook_delivery")
+                .and_value("hook_id =", hook)
+                .and_value("state =", DeliveryState::Dead.label())
+                .and_some("sequence =", sequence)
+                .and_some("sequence >", last)
+                .first("sequence", DEAD_PAGE.min(limit - count));
+            let mut page: Vec<u64> = Vec::new();
+            for row in &self.query(sql, params).await? {
+                let mut columns = row.columns("hook_delivery");
+                page.push(columns.number()?);
+                objects.insert(columns.text()?);
+            }
+            let Some(newest) = page.last() else { break };
+            last = Some(*newest);
+            count += page.len() as u64;
+            let (sql, params) = begin()
+                .and_value("hook_id =", hook)
+                .and("state = 'dead'")
+                .and_in("sequence", page)
+                .unordered();
+            self.execute(sql, params).await?;
         }
-        Ok(())
+        for object in objects {
+            self.hook_line_advance(&HookLine { hook, object }, on_dead, now).await?;
+        }
+        Ok(count)
     }
 
     /// Forgets what ended before `time`, at most so many; says of which lines dead letters went.

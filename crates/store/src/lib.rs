@@ -111,7 +111,7 @@ pub use event::EventFilter;
 pub use execution::ExecutionFilter;
 pub use hook_delivery::{DeliveryCounts, DeliveryFilter};
 pub use idempotency::Claim;
-pub use lock::LockFilter;
+pub use lock::{LockEntered, LockFilter};
 pub use node::NodeFilter;
 pub use node_backup::{NodeBackupCount, NodeBackupFilter};
 pub use node_lease::{Attach, LeaseRenewal};

@@ -14,7 +14,7 @@ use hostler_model::{
 
 use crate::select::Select;
 use crate::value::{Columns, Row, Value, params};
-use crate::{Conn, Error, Tx, Update};
+use crate::{Conn, Dialect, Error, Tx, Update};
 
 macro_rules! lock_columns {
     () => {
@@ -81,6 +81,64 @@ fn decode(row: &Row) -> Result<Lock, Error> {
 
 fn decode_hold(row: &Row) -> Result<LockHold, Error> {
     hold(&mut row.columns("lock_hold"))
+}
+
+/// With the parameters after those of the lock.
+macro_rules! hold_insert {
+    () => {
+        "INSERT INTO lock_hold (id, lock_id, principal_id, held_by, holder, place, token, is_taken, ttl, generation, time_asked, time_granted, time_renewed) VALUES ($11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) ON CONFLICT (id) DO NOTHING"
+    };
+}
+
+/// What changes of a lock, with the generation that it has.
+macro_rules! lock_set {
+    () => {
+        "UPDATE lock SET slots = $3, held = $4, waiting = $5, place_last = $6, token_last = $7, past = $8, generation = $9, time_modified = $10 WHERE id = $1 AND generation = $2"
+    };
+}
+
+fn lock_params(lock: &Lock, expected: Generation) -> Vec<Value> {
+    params![
+        lock.id,
+        expected,
+        lock.slots,
+        lock.held,
+        lock.waiting,
+        lock.place_last,
+        lock.token_last,
+        Value::json(&lock.past),
+        lock.generation,
+        lock.time_modified
+    ]
+}
+
+fn hold_params(hold: &LockHold) -> [Value; 13] {
+    [
+        hold.id.into(),
+        hold.lock_id.into(),
+        hold.principal_id.into(),
+        Value::from(&hold.by),
+        Value::json(&hold.holder),
+        hold.place.into(),
+        hold.token.into(),
+        hold.is_taken.into(),
+        hold.ttl.millis().into(),
+        hold.generation.into(),
+        hold.time_asked.into(),
+        hold.time_granted.into(),
+        hold.time_renewed.into(),
+    ]
+}
+
+/// What became of somebody who came to a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum LockEntered {
+    Entered,
+    /// There is a hold with this id already; nothing was changed.
+    Known,
+    /// The lock is not as the caller saw it: the transaction has to be given up.
+    Stale,
 }
 
 /// Which locks to list.
@@ -237,50 +295,83 @@ impl Tx<'_> {
         lock: &Lock,
         expected: Generation,
     ) -> Result<Update, Error> {
-        self.conditional(
-            "UPDATE lock SET slots = $3, held = $4, waiting = $5, place_last = $6, token_last = $7, past = $8, generation = $9, time_modified = $10 WHERE id = $1 AND generation = $2",
-            params![
-                lock.id,
-                expected,
-                lock.slots,
-                lock.held,
-                lock.waiting,
-                lock.place_last,
-                lock.token_last,
-                Value::json(&lock.past),
-                lock.generation,
-                lock.time_modified
-            ],
-            PROBE,
-            lock.id,
-        )
-        .await
+        let params = lock_params(lock, expected);
+        self.conditional(lock_set!(), params, PROBE, lock.id).await
     }
 
     /// False where there is a hold with this id already. Asking this way, rather than looking first, keeps those
     /// who use other locks out of the way: a look for what is not there is a look at what is beside it.
     pub async fn lock_hold_insert(&mut self, hold: &LockHold) -> Result<bool, Error> {
-        let made = self
-            .execute(
-                "INSERT INTO lock_hold (id, lock_id, principal_id, held_by, holder, place, token, is_taken, ttl, generation, time_asked, time_granted, time_renewed) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING",
-                params![
-                    hold.id,
-                    hold.lock_id,
-                    hold.principal_id,
-                    &hold.by,
-                    Value::json(&hold.holder),
-                    hold.place,
-                    hold.token,
-                    hold.is_taken,
-                    hold.ttl.millis(),
-                    hold.generation,
-                    hold.time_asked,
-                    hold.time_granted,
-                    hold.time_renewed
-                ],
-            )
-            .await?;
-        Ok(made > 0)
+        let sql = "INSERT INTO lock_hold (id, lock_id, principal_id, held_by, holder, place, token, is_taken, ttl, generation, time_asked, time_granted, time_renewed) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) ON CONFLICT (id) DO NOTHING";
+        Ok(self.execute(sql, hold_params(hold).into()).await? > 0)
+    }
+
+    /// The same for a lock that is there, which is changed with it: one way to the database and back.
+    pub async fn lock_enter(
+        &mut self,
+        lock: &Lock,
+        expected: Generation,
+        hold: &LockHold,
+    ) -> Result<LockEntered, Error> {
+        // The place is the lock's newest: a hold that was there has another, and nothing is changed for it.
+        let sql = match self.dialect() {
+            Dialect::Sqlite => concat!(
+                hold_insert!(),
+                " RETURNING 1; ",
+                lock_set!(),
+                " AND EXISTS (SELECT 1 FROM lock_hold WHERE lock_hold.id = $11 AND lock_hold.lock_id = $1 AND lock_hold.place = $16) RETURNING 2"
+            ),
+            Dialect::Postgres => concat!(
+                "WITH entered AS (",
+                hold_insert!(),
+                " RETURNING id), changed AS (",
+                lock_set!(),
+                " AND EXISTS (SELECT 1 FROM entered) RETURNING id) SELECT CAST(1 AS BIGINT) FROM entered UNION ALL SELECT CAST(2 AS BIGINT) FROM changed"
+            ),
+        };
+        let mut params = lock_params(lock, expected);
+        params.extend(hold_params(hold));
+        Ok(match self.both(sql, params).await? {
+            (true, true) => LockEntered::Entered,
+            (true, false) => LockEntered::Stale,
+            (false, _) => LockEntered::Known,
+        })
+    }
+
+    /// A hold is gone and its lock changed; false where either is not as the caller saw it.
+    pub async fn lock_leave(
+        &mut self,
+        lock: &Lock,
+        expected: Generation,
+        hold: LockHoldId,
+    ) -> Result<bool, Error> {
+        let sql = match self.dialect() {
+            Dialect::Sqlite => concat!(
+                "DELETE FROM lock_hold WHERE id = $11 RETURNING 1; ",
+                lock_set!(),
+                " RETURNING 2"
+            ),
+            Dialect::Postgres => concat!(
+                "WITH gone AS (DELETE FROM lock_hold WHERE id = $11 RETURNING id), changed AS (",
+                lock_set!(),
+                " RETURNING id) SELECT CAST(1 AS BIGINT) FROM gone UNION ALL SELECT CAST(2 AS BIGINT) FROM changed"
+            ),
+        };
+        let mut params = lock_params(lock, expected);
+        params.push(hold.into());
+        Ok(self.both(sql, params).await? == (true, true))
+    }
+
+    /// Whether the first of two changes, and the second, found its row.
+    async fn both(&mut self, sql: &'static str, params: Vec<Value>) -> Result<(bool, bool), Error> {
+        let mut done = (false, false);
+        for row in &self.query(sql, params).await? {
+            match row.columns("lock and lock_hold").int()? {
+                1 => done.0 = true,
+                _ => done.1 = true,
+            }
+        }
+        Ok(done)
     }
 
     /// Writes what changes of a hold, with the generation that it has.

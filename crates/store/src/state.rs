@@ -7,7 +7,8 @@
 //! The revision of an entry takes the place of a generation: it is compared where the rows were read,
 //! under the lock of the head.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
 
 use hostler_model::{
     Limit, Name, Page, ProjectId, StateAddress, StateBatch, StateHead, StateRecord, StateSum,
@@ -15,8 +16,8 @@ use hostler_model::{
 };
 
 use crate::select::Select;
-use crate::state_log::{owner_of, owner_text};
-use crate::value::{Columns, Row, Value, params};
+use crate::state_log::{self, owner_of, owner_text};
+use crate::value::{Column, Columns, Row, Value, params, without_nul};
 use crate::{Conn, Dialect, Error, Tx};
 
 /// Rows that are asked for with one statement.
@@ -27,6 +28,16 @@ macro_rules! columns {
         "id, is_gone, revision, create_revision, version, size, owner, time_created, time_modified, time_expires"
     };
 }
+
+/// What becomes of a row that is there: one without a value keeps what it has.
+macro_rules! upserted {
+    () => {
+        "ON CONFLICT (id) DO UPDATE SET is_gone = excluded.is_gone, revision = excluded.revision, create_revision = excluded.create_revision, version = excluded.version, size = excluded.size, owner = excluded.owner, time_created = excluded.time_created, time_modified = excluded.time_modified, time_expires = excluded.time_expires, value = CASE WHEN excluded.is_gone OR excluded.value IS NOT NULL THEN excluded.value ELSE state_entry.value END"
+    };
+}
+
+const SUM_UPSERT: &str =
+    "ON CONFLICT (id) DO UPDATE SET entries = excluded.entries, bytes = excluded.bytes";
 
 /// Which entries to list.
 #[derive(Clone, Copy, Debug)]
@@ -88,11 +99,55 @@ fn end_of(prefix: &str) -> String {
     end
 }
 
-fn head(row: Option<Row>) -> Result<StateHead, Error> {
-    let row = row.ok_or_else(|| Error::corrupt("the head of the state is missing"))?;
-    let mut columns = row.columns("state_head");
+fn no_head() -> Error {
+    Error::corrupt("the head of the state is missing")
+}
+
+fn head_of(columns: &mut Columns<'_>) -> Result<StateHead, Error> {
     let (revision, time, logged) = (columns.number()?, columns.time()?, columns.number()?);
     Ok(StateHead { revision, time, logged })
+}
+
+const COLUMNS: usize = 11;
+
+fn values(row: &StateRecord) -> [Value; COLUMNS] {
+    [
+        Value::from(&row.at.to_string()),
+        row.is_gone.into(),
+        row.revision.into(),
+        row.create_revision.into(),
+        row.version.into(),
+        row.size.into(),
+        Value::from(&owner_text(&row.owner)),
+        row.time_created.into(),
+        row.time_modified.into(),
+        row.time_expires.into(),
+        Value::Blob(row.value.as_ref().map(|value| value.to_vec())),
+    ]
+}
+
+/// How many of the rows that are left go into the next statement on SQLite.
+const fn piece(left: usize) -> usize {
+    match left {
+        ..8 => left,
+        8..64 => left - left % 8,
+        _ => 64,
+    }
+}
+
+/// The statement for a piece.
+fn upsert(rows: usize) -> &'static str {
+    static TEXTS: LazyLock<BTreeMap<usize, String>> = LazyLock::new(|| {
+        let row = format!("({})", ["?"; COLUMNS].join(", "));
+        let text = |rows: usize| {
+            let rows = vec![row.as_str(); rows].join(", ");
+            let head = concat!("INSERT INTO state_entry (", columns!(), ", value)");
+            format!("{head} VALUES {rows} {}", upserted!())
+        };
+        let sizes = (1..8).chain((8..=64).step_by(8));
+        sizes.map(|rows| (rows, text(rows))).collect()
+    });
+    TEXTS.get(&rows).expect("a piece has one of these sizes")
 }
 
 fn sum_id(project: ProjectId, namespace: Option<&Name>) -> String {
@@ -121,7 +176,8 @@ fn sum(row: &Row) -> Result<StateSum, Error> {
 impl Conn {
     pub async fn state_head(&mut self) -> Result<StateHead, Error> {
         let sql = "SELECT revision, time_modified, logged FROM state_head WHERE id = 'state'";
-        head(self.query_one(sql, Vec::new()).await?)
+        let row = self.query_one(sql, Vec::new()).await?.ok_or_else(no_head)?;
+        head_of(&mut row.columns("state_head"))
     }
 
     /// Rows of entries, those of what is gone too; in no order.
@@ -225,37 +281,35 @@ impl Conn {
         let name = |sum: &StateSum| sum.namespace.as_ref().map(Name::to_string).unwrap_or_default();
         Ok(Page::from_rows(sums, limit, name))
     }
-
-    /// How many bytes each of these projects may have; those that are gone are left out.
-    pub async fn state_quotas(
-        &mut self,
-        projects: impl IntoIterator<Item = ProjectId>,
-    ) -> Result<HashMap<ProjectId, Option<u64>>, Error> {
-        let select = Select::new("SELECT id, quota FROM project").and_in("id", projects);
-        let (sql, params) = select.unordered();
-        let mut found = HashMap::new();
-        for row in &self.query(sql, params).await? {
-            let mut columns = row.columns("project");
-            let (id, quota) = (columns.parse()?, columns.json::<hostler_model::Quota>()?);
-            found.insert(id, quota.state.map(hostler_model::Bytes::get));
-        }
-        Ok(found)
-    }
 }
 
 impl Tx<'_> {
-    /// The head, which nobody else takes before this transaction ends. Call it first.
-    pub async fn state_head_lock(&mut self) -> Result<StateHead, Error> {
+    /// The head, which nobody else takes before this transaction ends; and how many bytes each of these
+    /// projects may have, those that are gone left out. Call it first.
+    pub async fn state_head_lock(
+        &mut self,
+        projects: impl IntoIterator<Item = ProjectId>,
+    ) -> Result<(StateHead, HashMap<ProjectId, Option<u64>>), Error> {
+        let (sql, params) = Select::new("").and_in("project.id", projects).unordered();
+        let which = sql.trim_start_matches(" WHERE ");
         // SQLite has one writer: whoever is here is alone.
-        let sql = match self.dialect() {
-            Dialect::Sqlite => {
-                "SELECT revision, time_modified, logged FROM state_head WHERE id = 'state'"
-            }
-            Dialect::Postgres => {
-                "SELECT revision, time_modified, logged FROM state_head WHERE id = 'state' FOR UPDATE"
-            }
+        let lock = match self.dialect() {
+            Dialect::Sqlite => "",
+            Dialect::Postgres => " FOR UPDATE OF state_head",
         };
-        head(self.query_one(sql, Vec::new()).await?)
+        let sql = format!(
+            "SELECT state_head.revision, state_head.time_modified, state_head.logged, project.id, project.quota FROM state_head LEFT JOIN project ON {which} WHERE state_head.id = 'state'{lock}"
+        );
+        let (mut found, mut quotas) = (None, HashMap::new());
+        for row in &self.query(sql, params).await? {
+            let mut columns = row.columns("state_head and project");
+            found = Some(head_of(&mut columns)?);
+            if let Some(id) = columns.opt_parse()? {
+                let quota: hostler_model::Quota = columns.json()?;
+                quotas.insert(id, quota.state.map(hostler_model::Bytes::get));
+            }
+        }
+        found.ok_or_else(no_head).map(|head| (head, quotas))
     }
 
     /// Writes what a batch came to, and logs it.
@@ -266,30 +320,39 @@ impl Tx<'_> {
         sums: &[StateSum],
         batch: &StateBatch,
     ) -> Result<(), Error> {
-        let values = rows
-            .iter()
-            .map(|row| {
-                params![
-                    &row.at.to_string(),
-                    row.is_gone,
-                    row.revision,
-                    row.create_revision,
-                    row.version,
-                    row.size,
-                    &owner_text(&row.owner),
-                    row.time_created,
-                    row.time_modified,
-                    row.time_expires,
-                    Value::Blob(row.value.as_ref().map(|value| value.to_vec()))
-                ]
-            })
-            .collect();
-        self.insert_many_or(
-            concat!("INSERT INTO state_entry (", columns!(), ", value)"),
-            values,
-            "ON CONFLICT (id) DO UPDATE SET is_gone = excluded.is_gone, revision = excluded.revision, create_revision = excluded.create_revision, version = excluded.version, size = excluded.size, owner = excluded.owner, time_created = excluded.time_created, time_modified = excluded.time_modified, time_expires = excluded.time_expires, value = CASE WHEN excluded.is_gone OR excluded.value IS NOT NULL THEN excluded.value ELSE state_entry.value END",
-        )
-        .await?;
+        let changes = state_log::write(batch);
+        let logged = head.logged + changes.len() as u64;
+        let closing = params![
+            batch.last,
+            batch.first,
+            batch.time,
+            logged,
+            Value::Blob(Some(changes)),
+            head.revision,
+            head.time
+        ];
+        match self.dialect() {
+            Dialect::Sqlite => self.state_write_pieces(rows, sums, closing).await,
+            Dialect::Postgres => self.state_write_at_once(rows, sums, closing).await,
+        }
+    }
+
+    /// SQLite is not far away, but each statement is a way to its thread and back, and it is slow to read a
+    /// long text that it has not seen: rows go in pieces of few sizes, all of which stay prepared.
+    async fn state_write_pieces(
+        &mut self,
+        rows: &[StateRecord],
+        sums: &[StateSum],
+        closing: Vec<Value>,
+    ) -> Result<(), Error> {
+        let mut left = rows;
+        while !left.is_empty() {
+            let (piece, rest) = left.split_at(piece(left.len()));
+            left = rest;
+            let mut params = Vec::with_capacity(piece.len() * COLUMNS);
+            piece.iter().for_each(|row| params.extend(values(row)));
+            self.execute(upsert(piece.len()), params).await?;
+        }
         let values = sums
             .iter()
             .map(|sum| {
@@ -297,18 +360,66 @@ impl Tx<'_> {
                 params![&id, sum.entries, sum.bytes]
             })
             .collect();
-        self.insert_many_or(
-            "INSERT INTO state_sum (id, entries, bytes)",
-            values,
-            "ON CONFLICT (id) DO UPDATE SET entries = excluded.entries, bytes = excluded.bytes",
-        )
-        .await?;
-        let logged = self.state_log_append(batch, head).await?;
+        self.insert_many_or("INSERT INTO state_sum (id, entries, bytes)", values, SUM_UPSERT)
+            .await?;
         self.execute(
-            "UPDATE state_head SET revision = $1, time_modified = $2, logged = $3 WHERE id = 'state'",
-            params![head.revision, head.time, logged],
+            concat!(
+                "INSERT INTO state_log (last_revision, first_revision, time_created, logged, changes) VALUES ($1, $2, $3, $4, $5); ",
+                "UPDATE state_head SET revision = $6, time_modified = $7, logged = $4 WHERE id = 'state'"
+            ),
+            closing,
         )
         .await?;
+        Ok(())
+    }
+
+    /// To PostgreSQL everything goes at once, as columns: one way there and back, and one text.
+    async fn state_write_at_once(
+        &mut self,
+        rows: &[StateRecord],
+        sums: &[StateSum],
+        mut closing: Vec<Value>,
+    ) -> Result<(), Error> {
+        let texts = |of: &dyn Fn(&StateRecord) -> String| {
+            Value::Column(Column::Texts(rows.iter().map(|row| without_nul(&of(row))).collect()))
+        };
+        let ints = |of: &dyn Fn(&StateRecord) -> Option<i64>| {
+            Value::Column(Column::Ints(rows.iter().map(of).collect()))
+        };
+        let number = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
+        let value = |row: &StateRecord| row.value.as_ref().map(|value| value.to_vec());
+        closing.extend([
+            texts(&|row| row.at.to_string()),
+            Value::Column(Column::Flags(rows.iter().map(|row| row.is_gone).collect())),
+            ints(&|row| number(row.revision)),
+            ints(&|row| number(row.create_revision)),
+            ints(&|row| number(row.version)),
+            ints(&|row| number(row.size)),
+            texts(&|row| owner_text(&row.owner)),
+            ints(&|row| Some(row.time_created.micros())),
+            ints(&|row| Some(row.time_modified.micros())),
+            ints(&|row| row.time_expires.map(Timestamp::micros)),
+            Value::Column(Column::Blobs(rows.iter().map(value).collect())),
+        ]);
+        let id = |sum: &StateSum| sum_id(sum.project_id, sum.namespace.as_ref());
+        let ints = |of: &dyn Fn(&StateSum) -> u64| {
+            Value::Column(Column::Ints(sums.iter().map(|sum| number(of(sum))).collect()))
+        };
+        closing.extend([
+            Value::Column(Column::Texts(sums.iter().map(id).collect())),
+            ints(&|sum| sum.entries),
+            ints(&|sum| sum.bytes),
+        ]);
+        let sql = concat!(
+            "WITH entry AS (INSERT INTO state_entry (",
+            columns!(),
+            ", value) SELECT * FROM UNNEST(CAST($8 AS TEXT[]), CAST($9 AS BOOLEAN[]), CAST($10 AS BIGINT[]), CAST($11 AS BIGINT[]), CAST($12 AS BIGINT[]), CAST($13 AS BIGINT[]), CAST($14 AS TEXT[]), CAST($15 AS BIGINT[]), CAST($16 AS BIGINT[]), CAST($17 AS BIGINT[]), CAST($18 AS BYTEA[])) AS given ",
+            upserted!(),
+            "), sums AS (INSERT INTO state_sum (id, entries, bytes) SELECT * FROM UNNEST(CAST($19 AS TEXT[]), CAST($20 AS BIGINT[]), CAST($21 AS BIGINT[])) AS given ON CONFLICT (id) DO UPDATE SET entries = excluded.entries, bytes = excluded.bytes), ",
+            "logged AS (INSERT INTO state_log (last_revision, first_revision, time_created, logged, changes) VALUES ($1, $2, $3, $4, $5)) ",
+            "UPDATE state_head SET revision = $6, time_modified = $7, logged = $4 WHERE id = 'state'"
+        );
+        self.execute(sql, closing).await?;
         Ok(())
     }
 

@@ -8,9 +8,7 @@
 //! is used thousands of times a second: numbers of variable length, texts and values with their lengths
 //! before them. They are only read back by this file.
 
-use hostler_model::{
-    Actor, StateBatch, StateChange, StateChangeKind, StateHead, StateValue, Timestamp,
-};
+use hostler_model::{Actor, StateBatch, StateChange, StateChangeKind, StateValue, Timestamp};
 
 use crate::value::{Row, params};
 use crate::{Conn, Error, Tx};
@@ -75,22 +73,6 @@ impl Conn {
 }
 
 impl Tx<'_> {
-    /// Logs a batch; returns how many bytes are logged with it.
-    pub(crate) async fn state_log_append(
-        &mut self,
-        batch: &StateBatch,
-        head: StateHead,
-    ) -> Result<u64, Error> {
-        let bytes = write(batch);
-        let logged = head.logged + bytes.len() as u64;
-        self.execute(
-            "INSERT INTO state_log (last_revision, first_revision, time_created, logged, changes) VALUES ($1, $2, $3, $4, $5)",
-            params![batch.last, batch.first, batch.time, logged, &bytes],
-        )
-        .await?;
-        Ok(logged)
-    }
-
     /// Lets go of everything up to a revision; returns how many batches went.
     pub async fn state_log_cut(&mut self, last: u64) -> Result<u64, Error> {
         self.execute("DELETE FROM state_log WHERE last_revision <= $1", params![last]).await
@@ -120,7 +102,8 @@ pub(crate) fn owner_of(text: &str) -> Option<Actor> {
     Some(Actor { kind: kind.parse().ok()?, name: name.to_owned() })
 }
 
-fn write(batch: &StateBatch) -> Vec<u8> {
+/// The changes of a batch, as its row has them.
+pub(crate) fn write(batch: &StateBatch) -> Vec<u8> {
     let values: usize =
         batch.changes.iter().map(|change| change.value.as_ref().map_or(0, |v| v.len())).sum();
     let mut bytes = Vec::with_capacity(values + batch.changes.len() * 128);

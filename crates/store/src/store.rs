@@ -454,6 +454,8 @@ impl SqliteDatabase {
             .foreign_keys(true)
             .busy_timeout(Duration::from_millis(500))
             .statement_cache_capacity(256)
+            // What one statement gives mostly fits, so that its thread need not wait for whoever takes it.
+            .row_buffer_size(512)
             .disable_statement_logging();
         let writing = common
             .clone()

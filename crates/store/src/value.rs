@@ -27,6 +27,17 @@ pub(crate) enum Value {
     Int(Option<i64>),
     Blob(Option<Vec<u8>>),
     Bool(Option<bool>),
+    Column(Column),
+}
+
+/// A column of values for `UNNEST`: many rows with one statement, whose text does not depend on how many.
+/// Only PostgreSQL has it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Column {
+    Texts(Vec<String>),
+    Ints(Vec<Option<i64>>),
+    Blobs(Vec<Option<Vec<u8>>>),
+    Flags(Vec<bool>),
 }
 
 /// Makes a parameter list from anything that is a `Value`.

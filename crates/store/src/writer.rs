@@ -12,6 +12,9 @@
 //!   group --SAVEPOINT--> member --RELEASE, or ROLLBACK TO--> group
 //! ```
 //!
+//! Every statement is a way to the thread of the connection and back, which takes longer than what most of
+//! them do there. So `BEGIN` goes along with the first query of the first member, where that begins with one.
+//!
 //! No task of its own drives this: callers do, and any of them may vanish at any await. Two rules keep
 //! that harmless. The statements that move between the states above are *kept in the writer* while
 //! they run, with the connection inside them, so that whoever comes next finishes them and learns
@@ -81,6 +84,8 @@ pub(crate) struct Writer {
     is_member_open: bool,
     /// The open member has the transaction to itself, and no savepoint.
     is_first: bool,
+    /// `BEGIN` was not sent yet: the first statement takes it along.
+    owes_begin: bool,
     is_closed: bool,
     /// Why the last member failed: the reason given to all, should the group be lost with it.
     cause: Option<Error>,
@@ -96,6 +101,7 @@ impl Writer {
             group: None,
             is_member_open: false,
             is_first: false,
+            owes_begin: false,
             is_closed: false,
             cause: None,
             commits,
@@ -103,14 +109,33 @@ impl Writer {
     }
 
     /// The connection, for the statements of the member that holds the writer.
-    pub(crate) fn statement_conn(&mut self) -> Result<&mut SqliteConnection, Error> {
+    pub(crate) async fn statement_conn(&mut self) -> Result<&mut SqliteConnection, Error> {
+        if self.owes_begin {
+            self.begin().await?;
+        }
+        self.open_conn()
+    }
+
+    /// The connection for a query, and what has to come before its text.
+    pub(crate) fn query_conn(&mut self) -> Result<(&mut SqliteConnection, &'static str), Error> {
+        let before = if std::mem::take(&mut self.owes_begin) { "BEGIN IMMEDIATE; " } else { "" };
+        self.open_conn().map(|conn| (conn, before))
+    }
+
+    fn open_conn(&mut self) -> Result<&mut SqliteConnection, Error> {
         self.conn
             .as_mut()
             .ok_or_else(|| Error::unavailable("the connection was lost within the transaction"))
     }
 
+    /// Sends what is owed, by itself.
+    async fn begin(&mut self) -> Result<(), Error> {
+        self.owes_begin = false;
+        self.step(Move::Begin).await
+    }
+
     pub(crate) async fn script(&mut self, text: Cow<'static, str>) -> Result<(), Error> {
-        let conn = self.statement_conn()?;
+        let conn = self.statement_conn().await?;
         sqlx::raw_sql(AssertSqlSafe(text)).execute(conn).await?;
         Ok(())
     }
@@ -126,9 +151,10 @@ impl Writer {
             self.conn = Some(conn);
         }
         if self.group.is_none() {
-            self.step(Move::Begin).await?;
+            self.group = Some(Group { members: Vec::new(), opened: Instant::now() });
             self.is_member_open = true;
             self.is_first = true;
+            self.owes_begin = true;
             return Ok(());
         }
         self.step(Move::Savepoint).await
@@ -136,6 +162,9 @@ impl Writer {
 
     /// What the member did becomes the group's; the receiver hears of the commit.
     pub(crate) async fn join(&mut self) -> Result<oneshot::Receiver<Answer>, Error> {
+        if self.owes_begin {
+            self.begin().await?;
+        }
         if self.is_first {
             self.is_member_open = false;
             self.is_first = false;
@@ -195,6 +224,11 @@ impl Writer {
         if self.moving.is_some() {
             self.finish().await.ok();
         }
+        if self.owes_begin {
+            self.owes_begin = false;
+            let gone = Error::unavailable("the transaction was not begun");
+            self.give_up(&gone);
+        }
         if self.is_member_open && (self.is_first || self.step(Move::Undo).await.is_err()) {
             self.step(Move::Rollback).await.ok();
         }
@@ -233,10 +267,11 @@ impl Writer {
             (_, result) => result.map_err(Error::from),
         };
         match (step, &result) {
-            (Move::Begin, Ok(())) => {
-                self.group = Some(Group { members: Vec::new(), opened: Instant::now() });
+            (Move::Begin, Ok(())) => {}
+            (Move::Begin, Err(error)) => {
+                self.distrust(error);
+                self.give_up(error);
             }
-            (Move::Begin, Err(error)) => self.distrust(error),
             (Move::Savepoint, Ok(())) => {}
             (Move::Release | Move::Undo, Ok(())) => self.is_member_open = false,
             (Move::Savepoint | Move::Release | Move::Undo, Err(_)) => {}

@@ -18,7 +18,7 @@ use hostler_model::{
     Code, Error, Generation, LOCKS_MAX, Limit, Lock, LockHold, LockHoldId, LockHolder, LockName,
     LockOutcome, ObjectKind, ObjectRef, Page, Project, Span,
 };
-use hostler_store::{LockFilter, Tx};
+use hostler_store::{LockEntered, LockFilter, Tx};
 
 use super::lock_words::{absent, check_ask, contended, left, refused};
 use crate::{Control, Cx};
@@ -259,17 +259,17 @@ async fn enter(
     after: &Lock,
     hold: &LockHold,
 ) -> Result<bool, Error> {
-    let is_new = before.generation == Generation::ZERO;
-    if is_new && !tx.lock_insert(after).await? {
-        return Err(stale(before));
+    if before.generation == Generation::ZERO {
+        if !tx.lock_insert(after).await? {
+            return Err(stale(before));
+        }
+        return Ok(tx.lock_hold_insert(hold).await?);
     }
-    if !tx.lock_hold_insert(hold).await? {
-        return Ok(false);
+    match tx.lock_enter(after, before.generation, hold).await? {
+        LockEntered::Entered => Ok(true),
+        LockEntered::Known => Ok(false),
+        LockEntered::Stale => Err(stale(before)),
     }
-    if !is_new && !tx.lock_update(after, before.generation).await?.is_updated() {
-        return Err(stale(before));
-    }
-    Ok(true)
 }
 
 /// Writes what was decided about holds that are known.
@@ -278,6 +278,12 @@ pub(super) async fn keep<T>(
     before: &Lock,
     decision: &Decision<T>,
 ) -> Result<(), Error> {
+    if let (Some(lock), [Change::Delete(id)]) = (&decision.lock, &*decision.changes) {
+        return match tx.lock_leave(lock, before.generation, *id).await? {
+            true => Ok(()),
+            false => Err(stale(before)),
+        };
+    }
     for change in &decision.changes {
         let is_kept = match change {
             Change::Insert(hold) => tx.lock_hold_insert(hold).await?,

@@ -1,12 +1,13 @@
 //! State on a server: the desk that transactions are handed in at, and the feed that tells of changes.
 //!
 //! Transactions of all callers go into one bounded queue. One task ([`writer`]) takes whatever waits and
-//! carries it out as *one* transaction of the database: it takes the head row, reads the entries concerned,
-//! lets `engine::state` decide one transaction after the other, writes what that says and one row of the
-//! log. So a commit, which is what durability costs, is shared by everybody who came while the one before
-//! it was under way; and each is answered after the commit that it is part of. What only reads one entry
-//! does not go through the writer: another task ([`reader`]) asks for what waits with one statement, which
-//! begins after the question came in, so that a read sees every commit that was answered before it.
+//! carries it out as *one* transaction of the database: it takes the head row, reads the entries concerned
+//! (but for those that it wrote itself a moment ago: [`known`]), lets `engine::state` decide one transaction
+//! after the other, writes what that says and one row of the log. So a commit, which is what durability costs,
+//! is shared by everybody who came while the one before it was under way; and each is answered after the
+//! commit that it is part of. What only reads one entry does not go through the writer: another task
+//! ([`reader`]) asks for what waits with one statement, which begins after the question came in, so that a
+//! read sees every commit that was answered before it.
 //!
 //! There is no event and no audit entry for a change of an entry: the journal is for what people and the
 //! system do, and would be swamped by counters. The log of the state itself says who changed what, for as
@@ -20,6 +21,7 @@
 //! further behind; who is behind the log is told so.
 
 pub(crate) mod feed;
+mod known;
 mod reader;
 mod writer;
 

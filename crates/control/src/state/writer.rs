@@ -4,15 +4,16 @@ use std::collections::{BTreeSet, HashSet};
 use std::pin::pin;
 use std::sync::atomic::Ordering;
 
-use hostler_engine::state::{Book, Pages, Refusal};
+use hostler_engine::state::{Book, Pages, Refusal, Written};
 use hostler_model::{
     Actor, Bytes, Code, Diagnostic, Error, Name, ObjectKind, ObjectRef, PrincipalId, ProjectId,
-    STATE_TXN_BYTES_MAX, StateAddress, StateAnswer, StateBatch, StateTxn,
+    STATE_TXN_BYTES_MAX, StateAddress, StateAnswer, StateSum, StateTxn,
 };
 use hostler_store::{Claim, Error as StoreError, Tx};
 use tokio::sync::mpsc;
 
 use super::Reply;
+use super::known::Known;
 use crate::service::quota_exceeded;
 use crate::{Control, Idempotency};
 
@@ -71,6 +72,7 @@ pub(super) async fn serve(
 ) {
     let mut stopping = pin!(stopping);
     let mut waiting = Vec::with_capacity(TOGETHER_MAX);
+    let mut known = Known::default();
     loop {
         tokio::select! {
             biased;
@@ -79,7 +81,7 @@ pub(super) async fn serve(
         }
         while !waiting.is_empty() {
             let rest = waiting.split_off(fitting(&waiting));
-            carry_out(&control, std::mem::replace(&mut waiting, rest)).await;
+            carry_out(&control, &mut known, std::mem::replace(&mut waiting, rest)).await;
         }
     }
 }
@@ -94,18 +96,22 @@ fn fitting(waiting: &[Write]) -> usize {
     fits.count().max(1)
 }
 
-async fn carry_out(control: &Control, writes: Vec<Write>) {
+async fn carry_out(control: &Control, known: &mut Known, writes: Vec<Write>) {
     let tally = &control.state.tally;
     let (jobs, replies): (Vec<Job>, Vec<Reply>) =
         writes.into_iter().map(|write| (write.job, write.reply)).unzip();
-    let jobs = jobs.as_slice();
-    let done: Result<(Vec<Outcome>, Option<StateBatch>), StoreError> = control
+    let (jobs, before) = (jobs.as_slice(), &*known);
+    let done: Result<(Vec<Outcome>, Learnt), StoreError> = control
         .store
-        .tx("state_batch", |tx| Box::pin(async move { batch(control, tx, jobs).await }))
+        .tx("state_batch", |tx| Box::pin(async move { batch(control, before, tx, jobs).await }))
         .await;
     let (outcomes, batch) = match done {
-        Ok(done) => done,
+        Ok((outcomes, learnt)) => {
+            let batch = known.learn(learnt.before, learnt.sums, learnt.written);
+            (outcomes, batch)
+        }
         Err(error) => {
+            *known = Known::default();
             tally.failures.fetch_add(replies.len() as u64, Ordering::Relaxed);
             replies.into_iter().for_each(|reply| reply.send(Err(Error::from(error.clone()))));
             return;
@@ -130,22 +136,48 @@ async fn carry_out(control: &Control, writes: Vec<Write>) {
     }
 }
 
+/// What a batch found and wrote.
+struct Learnt {
+    /// The revision of the head.
+    before: u64,
+    sums: Vec<StateSum>,
+    written: Written,
+}
+
 async fn batch(
     control: &Control,
+    known: &Known,
     tx: &mut Tx<'_>,
     jobs: &[Job],
-) -> Result<(Vec<Outcome>, Option<StateBatch>), StoreError> {
-    let head = tx.state_head_lock().await?;
+) -> Result<(Vec<Outcome>, Learnt), StoreError> {
     let concerned = Concerned::of(jobs);
-    let mut rows = tx.state_rows(&concerned.plain, false).await?;
+    let projects = concerned.places.iter().filter(|(_, name)| name.is_none()).map(|(id, _)| *id);
+    let (head, quotas) = tx.state_head_lock(projects).await?;
+    let known = known.at(head.revision);
+    let (mut rows, mut asked) = (Vec::with_capacity(concerned.plain.len()), Vec::new());
+    for at in &concerned.plain {
+        match known.and_then(|known| known.row(at)) {
+            Some(row) => rows.push(row),
+            None => asked.push(at.to_string()),
+        }
+    }
+    if !asked.is_empty() {
+        rows.extend(tx.state_rows(&asked, false).await?);
+    }
     if !concerned.with_values.is_empty() {
         rows.extend(tx.state_rows(&concerned.with_values, true).await?);
     }
-    let of = |(project, namespace): &(ProjectId, Option<Name>)| (*project, namespace.clone());
-    let places: Vec<(ProjectId, Option<Name>)> = concerned.places.iter().map(of).collect();
-    let sums = tx.state_sums(places.iter().map(|(id, name)| (*id, name.as_ref()))).await?;
-    let projects = places.iter().filter(|(_, name)| name.is_none()).map(|(id, _)| *id);
-    let quotas = tx.state_quotas(projects).await?;
+    let (mut sums, mut asked) = (Vec::with_capacity(concerned.places.len()), Vec::new());
+    for place in &concerned.places {
+        match known.and_then(|known| known.sum(place)) {
+            Some(sum) => sums.push(sum.clone()),
+            None => asked.push((place.0, place.1.as_ref())),
+        }
+    }
+    if !asked.is_empty() {
+        sums.extend(tx.state_sums(asked).await?);
+    }
+    let found = sums.clone();
     let mut book = Book::open(Pages { head, now: control.now(), rows, sums, quotas });
     let mut outcomes = Vec::with_capacity(jobs.len());
     for job in jobs {
@@ -163,7 +195,7 @@ async fn batch(
     if let Some(batch) = &written.batch {
         tx.state_write(written.head, &written.rows, &written.sums, batch).await?;
     }
-    Ok((outcomes, written.batch))
+    Ok((outcomes, Learnt { before: head.revision, sums: found, written }))
 }
 
 /// A transaction that came with a key: what was done once is not done again.
@@ -195,15 +227,16 @@ async fn perform_once(
 
 /// What a batch is about, each once.
 #[derive(Default)]
-struct Concerned {
-    /// Ids of entries whose values nobody asks for.
-    plain: Vec<String>,
+struct Concerned<'j> {
+    /// Entries whose values nobody asks for.
+    plain: Vec<&'j StateAddress>,
+    /// Ids of the others.
     with_values: Vec<String>,
     places: BTreeSet<(ProjectId, Option<Name>)>,
 }
 
-impl Concerned {
-    fn of(jobs: &[Job]) -> Concerned {
+impl<'j> Concerned<'j> {
+    fn of(jobs: &'j [Job]) -> Concerned<'j> {
         let mut concerned = Concerned::default();
         let mut valued: HashSet<&StateAddress> = HashSet::new();
         let mut all: HashSet<&StateAddress> = HashSet::new();
@@ -219,7 +252,7 @@ impl Concerned {
         for at in all {
             match valued.contains(at) {
                 true => concerned.with_values.push(at.to_string()),
-                false => concerned.plain.push(at.to_string()),
+                false => concerned.plain.push(at),
             }
             if !concerned
                 .places

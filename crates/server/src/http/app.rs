@@ -82,6 +82,10 @@ impl App {
     pub(crate) fn is_stopping(&self) -> bool {
         self.0.stopping.is_cancelled()
     }
+    /// The same as `stopping`, to be kept and asked again and again.
+    pub(crate) fn stopping_owned(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.0.stopping.clone().cancelled_owned()
+    }
 
     pub(crate) fn envelope(&self) -> Envelope {
         Envelope {

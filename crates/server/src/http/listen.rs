@@ -22,6 +22,7 @@ use hyper::rt::Executor;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
+use rustix::net::sockopt;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -123,6 +124,7 @@ async fn connection(
     (tasks, clock): (Tasks, Clock),
 ) {
     let _ = stream.set_nodelay(true);
+    let _ = keep_alive(&stream);
     let stream = Stalling::new(stream, limits.stall_time);
     let Some(tls) = tls else {
         return exchange(router, stream, peer, limits, tasks).await;
@@ -138,6 +140,15 @@ async fn connection(
             debug!(%peer, "tls handshake took too long");
         }
     }
+}
+
+/// The kernel asks a silent peer whether it is there. HTTP/2 asks by itself; a stream over HTTP/1.1 that has
+/// nothing to say would otherwise hold the place of somebody who vanished for ever.
+fn keep_alive(stream: &TcpStream) -> rustix::io::Result<()> {
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, PING_EVERY)?;
+    sockopt::set_tcp_keepintvl(stream, PING_TIMEOUT / 4)?;
+    sockopt::set_tcp_keepcnt(stream, 4)
 }
 
 async fn exchange(

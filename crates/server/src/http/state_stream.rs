@@ -16,7 +16,8 @@ use std::time::Duration;
 
 use axum::body::{Body, BodyDataStream};
 use bytes::{Buf, Bytes, BytesMut};
-use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt};
 use hostler_api::state::{StateAsk, StateLine, StateProblem, StateStream};
 use hostler_control::{Cx, STATE_IN_FLIGHT_MAX, StatePort, StatePrecondition, StateReply};
 use hostler_model::{
@@ -49,6 +50,9 @@ struct Talk {
     /// How much of it is known to hold no line end.
     scanned: usize,
     output: Vec<u8>,
+    /// Both are waited for at every turn, and kept: to begin anew costs locks that all streams share.
+    stopping: BoxFuture<'static, ()>,
+    pause: BoxFuture<'static, ()>,
     time_checked: Duration,
     _permit: StreamPermit,
 }
@@ -71,6 +75,8 @@ pub(crate) async fn open(app: App, call: Call<StateStream>) -> Result<Answer<Sta
         input: BytesMut::new(),
         scanned: 0,
         output: Vec::new(),
+        stopping: app.stopping_owned().boxed(),
+        pause: app.clock().sleep(RECHECK).boxed(),
         _permit: permit,
         app,
     };
@@ -103,7 +109,9 @@ impl Talk {
             if self.body.is_none() && self.in_flight == 0 {
                 return None;
             }
-            match self.wait().await {
+            let event = self.wait().await;
+            let is_pause = matches!(event, Event::Pause);
+            match event {
                 Event::Reply(reply) => self.tell(reply),
                 Event::Input(Some(Ok(bytes))) => self.input.extend_from_slice(&bytes),
                 Event::Input(Some(Err(error))) => {
@@ -118,7 +126,7 @@ impl Talk {
                 Event::Stopping => return None,
             }
             let now = self.app.clock().instant();
-            if now.saturating_sub(self.time_checked) >= RECHECK {
+            if is_pause || now.saturating_sub(self.time_checked) >= RECHECK {
                 self.time_checked = now;
                 if !is_unchanged(&self.app, &self.presented, &self.cx).await {
                     debug!("state stream ended, its credential has changed");
@@ -129,7 +137,6 @@ impl Talk {
     }
 
     async fn wait(&mut self) -> Event {
-        let app = self.app.clone();
         let has_room = self.in_flight < STATE_IN_FLIGHT_MAX;
         let input = async {
             match &mut self.body {
@@ -141,8 +148,11 @@ impl Talk {
             biased;
             Some(reply) = self.replies.recv() => Event::Reply(reply),
             input = input => Event::Input(input),
-            () = app.stopping() => Event::Stopping,
-            () = app.clock().sleep(RECHECK) => Event::Pause,
+            () = &mut self.stopping => Event::Stopping,
+            () = &mut self.pause => {
+                self.pause = self.app.clock().sleep(RECHECK).boxed();
+                Event::Pause
+            }
         }
     }
 
@@ -157,13 +167,13 @@ impl Talk {
                 }
                 return;
             };
-            let line = self.input.split_to(self.scanned + length);
-            self.input.advance(1);
+            let end = self.scanned + length;
+            let line = self.input.get(..end).unwrap_or_default().trim_ascii();
+            let line = (!line.is_empty()).then(|| read(line));
+            self.input.advance(end + 1);
             self.scanned = 0;
-            if line.trim_ascii().is_empty() {
-                continue;
-            }
-            match read(&line) {
+            let Some(line) = line else { continue };
+            match line {
                 Line::Ask(ask) => self.ask(*ask).await,
                 Line::Unclear { id, text } => self.refuse(id, malformed(text, HINT)),
                 Line::Noise(text) => {

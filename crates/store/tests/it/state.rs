@@ -1,5 +1,7 @@
 //! State: rows, sums, the log, and what becomes of all of it.
 
+use std::collections::HashMap;
+
 use hostler_model::*;
 use hostler_store::{Conn, StateListing};
 
@@ -60,7 +62,7 @@ async fn write(world: &World, rows: &[StateRecord], sums: &[StateSum]) -> StateB
     let written: Result<StateBatch> = world
         .tx("test", |tx| {
             Box::pin(async move {
-                let before = tx.state_head_lock().await?;
+                let (before, _) = tx.state_head_lock([]).await?;
                 let head = StateHead {
                     revision: before.revision + rows.len() as u64,
                     time: Timestamp::from_micros(before.time.micros() + 10),
@@ -263,8 +265,12 @@ async fn sums_and_quotas_belong_to_their_projects(world: World) {
     let rest = read.state_namespaces(alpha.id, Some("app"), Limit::DEFAULT).await.unwrap();
     assert_eq!(rest.items, [sum(&alpha, Some("prod"), 1, 10)]);
     let nobody = ProjectId::from_uuid(next_uuid());
-    let quotas = read.state_quotas([alpha.id, beta.id, nobody]).await.unwrap();
-    assert_eq!(quotas, [(alpha.id, None), (beta.id, Some(5000))].into());
+    let head = read.state_head().await.unwrap();
+    let locked: Result<_> =
+        world.tx("test", |tx| Box::pin(tx.state_head_lock([alpha.id, beta.id, nobody]))).await;
+    assert_eq!(locked.unwrap(), (head, [(alpha.id, None), (beta.id, Some(5000))].into()));
+    let locked: Result<_> = world.tx("test", |tx| Box::pin(tx.state_head_lock([nobody]))).await;
+    assert_eq!(locked.unwrap(), (head, HashMap::new()));
     let usage = read.project_usage_all().await.unwrap();
     assert_eq!((usage[&alpha.id].state, usage[&beta.id].state), (Bytes::new(31), Bytes::new(7)));
 }
@@ -310,7 +316,7 @@ async fn two_batches_at_once_come_one_after_the_other(world: World) {
         let done: Result<()> = world
             .tx("test", |tx| {
                 Box::pin(async move {
-                    let before = tx.state_head_lock().await?;
+                    let (before, _) = tx.state_head_lock([]).await?;
                     let found = tx.state_rows(&[counter.to_string()], true).await?;
                     let has: u64 = found
                         .first()
