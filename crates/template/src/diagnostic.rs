@@ -229,6 +229,18 @@ impl Diagnostics {
         self.0.len()
     }
 
+    /// Those that are of this sort are no obstacle any more.
+    #[must_use]
+    pub(crate) fn eased(mut self, is_eased: impl Fn(&Diagnostic) -> bool) -> Diagnostics {
+        self.0.iter_mut().filter(|one| is_eased(one)).for_each(|one| one.fault = Fault::Warning);
+        self
+    }
+
+    /// What is no obstacle.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.0.iter().filter(|one| one.fault == Fault::Warning)
+    }
+
     /// What a request is refused with.
     pub fn first(&self) -> Option<&Diagnostic> {
         self.0.iter().find(|found| found.fault != Fault::Warning).or(self.0.first())
@@ -241,6 +253,9 @@ impl Diagnostics {
     /// Says of those that do not know it yet in which file they are, and shows its lines.
     #[must_use]
     pub fn in_file(mut self, name: &str, text: Option<&str>) -> Diagnostics {
+        if self.0.iter().all(|found| !found.file.is_empty()) {
+            return self;
+        }
         let lines: Vec<&str> = text.map(|text| text.lines().collect()).unwrap_or_default();
         for found in self.0.iter_mut().filter(|found| found.file.is_empty()) {
             name.clone_into(&mut found.file);

@@ -32,7 +32,7 @@ pub struct References {
     /// What `Ref` names: a resource when there is one of this name, and else a parameter.
     pub either: Vec<Reference>,
     pub files: Vec<Reference>,
-    /// Some names are themselves made by functions that could not be called.
+    /// Some names are themselves made by functions that could not be called, or it is not decided yet which branch counts.
     pub is_open: bool,
 }
 
@@ -63,6 +63,7 @@ impl Expr {
 
 impl References {
     fn note(&mut self, call: &Call, scope: &dyn Scope) {
+        self.is_open |= matches!(call.form, Form::If(_));
         let Form::Lookup(lookup) = &call.form else { return };
         let context = Context { scope, conditions: &NoConditions, meter: Meter::new() };
         let known = |expr: &Expr| expr.value(&context).ok();

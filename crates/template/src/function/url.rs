@@ -138,11 +138,10 @@ fn join(scheme: &str, host: &str, path: &str) -> String {
         out.push(':');
     }
     let is_rooted = path.is_empty() || path.starts_with('/');
-    let lone = host.is_empty();
-    if !lone || path.starts_with("//") || (is_rooted && WITH_HOSTS.contains(&scheme)) {
+    if !host.is_empty() || path.starts_with("//") || WITH_HOSTS.contains(&scheme) {
         out.push_str("//");
         out.push_str(host);
-        if !lone && !is_rooted {
+        if !is_rooted {
             out.push('/');
         }
     }

@@ -1,8 +1,8 @@
 //! Patterns of texts.
 //!
 //! They are written in the dialect of regular expressions that templates have always had. It is nearly the
-//! one of our library; where the two differ in spelling, a pattern is respelt. Where they differ in what
-//! there is (looking around, referring back), a pattern is refused when it is read.
+//! one of our library; where the two differ in spelling, a pattern is respelt. What looks around or refers
+//! back is tried step by step, and only for so many steps: a text that takes more does not match.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -13,24 +13,38 @@ use regex::{Regex, RegexBuilder};
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: String,
-    regex: Regex,
+    engine: Engine,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    /// Takes time as the text is long, whatever the pattern.
+    Plain(Regex),
+    /// Looks around and refers back.
+    Stepwise(Box<fancy_regex::Regex>),
 }
 
 /// What a compiled pattern may take of memory.
 const SIZE: usize = 1 << 20;
+/// How many steps a pattern that is tried step by step may go back.
+const STEPS: usize = 100_000;
 
 impl Pattern {
     pub fn new(text: &str) -> Result<Pattern, String> {
         let spelt = format!(r"\A(?:{})", respelt(text));
-        match RegexBuilder::new(&spelt).size_limit(SIZE).build() {
-            Ok(regex) => Ok(Pattern { text: text.to_owned(), regex }),
-            Err(regex::Error::CompiledTooBig(_)) => Err("it is too large".to_owned()),
-            Err(error) => {
-                let error = error.to_string();
-                let last = error.lines().last().unwrap_or_default();
-                Err(last.strip_prefix("error: ").unwrap_or(last).to_owned())
-            }
-        }
+        let engine = match RegexBuilder::new(&spelt).size_limit(SIZE).build() {
+            Ok(regex) => Engine::Plain(regex),
+            Err(regex::Error::CompiledTooBig(_)) => return Err("it is too large".to_owned()),
+            Err(error) => match stepwise(&spelt) {
+                Some(regex) => Engine::Stepwise(Box::new(regex)),
+                None => {
+                    let error = error.to_string();
+                    let last = error.lines().last().unwrap_or_default();
+                    return Err(last.strip_prefix("error: ").unwrap_or(last).to_owned());
+                }
+            },
+        };
+        Ok(Pattern { text: text.to_owned(), engine })
     }
 
     pub fn as_str(&self) -> &str {
@@ -39,8 +53,18 @@ impl Pattern {
 
     /// Whether what the pattern matches first, from the beginning, is the whole text.
     pub fn is_match(&self, text: &str) -> bool {
-        self.regex.find(text).is_some_and(|found| found.end() == text.len())
+        let end = match &self.engine {
+            Engine::Plain(regex) => regex.find(text).map(|found| found.end()),
+            Engine::Stepwise(regex) => regex.find(text).ok().flatten().map(|found| found.end()),
+        };
+        end == Some(text.len())
     }
+}
+
+fn stepwise(spelt: &str) -> Option<fancy_regex::Regex> {
+    let mut builder = fancy_regex::RegexBuilder::new(spelt);
+    builder.backtrack_limit(STEPS).delegate_size_limit(SIZE).max_prog_size(SIZE / 16);
+    builder.build().ok()
 }
 
 impl PartialEq for Pattern {
@@ -49,11 +73,30 @@ impl PartialEq for Pattern {
     }
 }
 
+/// What looks around takes nothing, so that it is the same however often it is repeated: it has to be there, or it has not.
 fn respelt(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut rest = pattern.chars().peekable();
+    let mut open: Vec<bool> = Vec::new();
     while let Some(c) = rest.next() {
         match c {
+            '(' => {
+                let begin: String = rest.clone().take(3).collect();
+                let looks = ["?=", "?!", "?<=", "?<!"].iter().any(|sign| begin.starts_with(sign));
+                open.push(looks);
+                out.push_str(if looks { "(?:(" } else { "(" });
+            }
+            ')' if open.pop() == Some(true) => out.push_str(match rest.peek() {
+                Some('*' | '?') => {
+                    rest.next();
+                    ")|)"
+                }
+                Some('+') => {
+                    rest.next();
+                    "))"
+                }
+                _ => "))",
+            }),
             '\\' => escape(&mut rest, &mut out),
             '[' => class(&mut rest, &mut out),
             '{' => match bounds(rest.clone()) {
@@ -141,11 +184,22 @@ mod tests {
             ("", "", true),
             ("", "a", false),
             ("ä+", "ää", true),
+            ("(?=^.{8,255}$)((?=.*\\d)(?=.*[A-Z])(?=.*[a-z])).*", "Passw0rd", true),
+            ("(?=^.{8,255}$)((?=.*\\d)(?=.*[A-Z])(?=.*[a-z])).*", "password", false),
+            ("(?!root$)[a-z]+", "root", false),
+            ("(?!root$)[a-z]+", "roots", true),
+            (".*(?<!-)", "a-", false),
+            (".*(?<!-)", "a-b", true),
+            (r"(a|b)\1", "bb", true),
+            (r"(a|b)\1", "ab", false),
+            (r"(?P<x>a|b)(?P=x)", "aa", true),
+            ("[a-z]+(?=[.-][a-z])*[.][a-z]+", "ab.cd", true),
+            ("(?=a)(a|aa)+b", &"a".repeat(100_000), false),
         ] {
             let found = Pattern::new(pattern).unwrap_or_else(|why| panic!("{pattern}: {why}"));
             assert_eq!(found.is_match(text), expected, "{pattern} {text}");
         }
-        for pattern in ["(", "[a", "*", r"(a)\1", "(?=a)", "((a{1000}){1000}){1000}", "\\"] {
+        for pattern in ["(", "[a", "*", r"(a)\2", "(?=a", "((a{1000}){1000}){1000}", "\\"] {
             assert!(Pattern::new(pattern).is_err(), "{pattern}");
         }
     }

@@ -27,6 +27,8 @@ pub struct ParameterSchema {
     pub is_immutable: bool,
     pub constraints: Vec<Constraint>,
     pub tags: Vec<String>,
+    /// Something of it is wrong, and was said: nothing follows from it.
+    pub is_broken: bool,
 }
 
 const HOT_KEYS: [&str; 8] =
@@ -69,6 +71,7 @@ impl ParameterSchema {
             is_immutable: false,
             constraints: Vec::new(),
             tags: Vec::new(),
+            is_broken: false,
         }
     }
 
@@ -81,6 +84,7 @@ impl ParameterSchema {
         wrong: &mut Diagnostics,
     ) -> ParameterSchema {
         let path = section.key(&entry.key);
+        let before = wrong.len();
         let mut reader = Reader {
             name: &entry.key,
             place: entry.place,
@@ -91,7 +95,14 @@ impl ParameterSchema {
         };
         let mut schema = reader.read();
         schema.place = entry.place;
+        schema.is_broken = wrong.iter().skip(before).any(|one| one.fault != Fault::Warning);
         schema
+    }
+
+    /// Its default is none of its kind, and no constraint says more: with another value it may do.
+    pub(crate) fn needs_another(&self) -> bool {
+        let means_nothing = |default| self.parse(default).is_err();
+        self.constraints.is_empty() && self.default.as_ref().is_some_and(means_nothing)
     }
 
     pub fn is_required(&self) -> bool {

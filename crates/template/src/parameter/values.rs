@@ -74,7 +74,8 @@ impl Parameter {
             default: some(default),
             value: None,
         };
-        parameter.value = parameter.raw().and_then(|raw| parameter.schema.parse(raw).ok());
+        let raw = parameter.raw().filter(|_| !parameter.schema.is_broken);
+        parameter.value = raw.and_then(|raw| parameter.schema.parse(raw).ok());
         parameter
     }
 
@@ -127,6 +128,7 @@ impl Parameter {
         let name = &self.schema.name;
         let path = Path::of(["parameters", name]);
         match self.raw() {
+            _ if self.schema.is_broken => None,
             None if strict => {
                 let message = format!("The Parameter ({name}) was not provided.");
                 let wrong = Diagnostic::new(Fault::ParameterMissing, &path, message);

@@ -4,7 +4,8 @@
 //! original; merge keys (`<<`) are carried out: what is merged comes first, and what is written beside it
 //! wins. A key that is written twice has its last value, and a warning is noted. One text is one document.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use serde_saphyr::granit_parser::{
@@ -21,7 +22,46 @@ use crate::value::{Data, Entry, Node};
 /// Text that aliases may repeat, in bytes.
 const TEXT: usize = 8 << 20;
 
+/// Lines of texts in quotes that begin too far left, and are read all the same.
+const OUTDENTED: usize = 64;
+
+/// What such a line is moved by. Blanks at its beginning are no part of the text.
+const MOVED: &str = "                                ";
+
+/// A text in quotes may go on anywhere, though the parser wants it further right than what it belongs to: such lines are moved
+/// there, one after the other.
 pub fn read(kind: Kind, name: &str, text: &str) -> Result<Document, Diagnostics> {
+    let mut moved: BTreeSet<usize> = BTreeSet::new();
+    let mut whole = Cow::Borrowed(text);
+    loop {
+        match once(kind, name, &whole, &moved) {
+            Err(Stopped::Outdented(line)) if moved.len() < OUTDENTED && moved.insert(line) => {
+                let lines = text.split_inclusive('\n').enumerate();
+                let lines = lines.map(|(at, line)| match moved.contains(&(at + 1)) {
+                    true => format!("{MOVED}{line}").into(),
+                    false => Cow::Borrowed(line),
+                });
+                whole = lines.collect::<String>().into();
+            }
+            Err(Stopped::Outdented(line)) => {
+                let detail =
+                    format!("too many lines of texts in quotes begin too far left, line {line}");
+                return Err(format(kind, name, &detail).into());
+            }
+            Err(Stopped::Wrong(wrong)) => return Err(wrong),
+            Ok(document) => return Ok(document),
+        }
+    }
+}
+
+/// Why a text was not read to its end.
+enum Stopped {
+    /// This line, counted from one, is to be moved to the right.
+    Outdented(usize),
+    Wrong(Diagnostics),
+}
+
+fn once(kind: Kind, name: &str, text: &str, moved: &BTreeSet<usize>) -> Result<Document, Stopped> {
     let mut options = Options::default();
     options.set_emit_comments(false);
     options.emit_unresolved_aliases = true;
@@ -31,18 +71,28 @@ pub fn read(kind: Kind, name: &str, text: &str) -> Result<Document, Diagnostics>
     let mut builder = Builder::new(kind, name);
     while let Some(next) = parser.next_event() {
         let done = match next {
-            Ok((event, span)) => builder.event(event, place(&span.start)),
+            Ok((event, span)) => builder.event(event, unmoved(place(&span.start), moved)),
+            Err(error) if *error.kind() == ErrorKind::InvalidQuotedScalarIndent => {
+                return Err(Stopped::Outdented(error.marker().line()));
+            }
             Err(error) => Err(builder.syntax(&error)),
         };
         if let Err(wrong) = done {
             let mut found = builder.wrong;
             found.push(*wrong);
-            return Err(found);
+            return Err(Stopped::Wrong(found));
         }
     }
     let Builder { root, wrong, warnings, .. } = builder;
     let root = root.unwrap_or_else(Node::null);
-    wrong.or(Document { root, warnings })
+    wrong.or(Document { root, warnings }).map_err(Stopped::Wrong)
+}
+
+/// Where something was before its line was moved.
+fn unmoved(place: Place, moved: &BTreeSet<usize>) -> Place {
+    let is_moved = usize::try_from(place.line).is_ok_and(|line| moved.contains(&line));
+    let by = if is_moved { u32::try_from(MOVED.len()).unwrap_or(0) } else { 0 };
+    Place { column: place.column.saturating_sub(by).max(1), ..place }
 }
 
 fn place(marker: &Marker) -> Place {
@@ -444,6 +494,16 @@ mod tests {
         assert_eq!(document.root.to_json().to_string(), r#"{"a":3,"b":2}"#);
         assert_eq!(document.warnings.len(), 1);
         assert_eq!(document.warnings.0[0].place, Some(Place { line: 3, column: 1 }));
+    }
+
+    #[test]
+    fn texts_in_quotes_may_go_on_anywhere() {
+        let node = clean("a:\n  b: 'one\ntwo\n\n\n  three'\n  c: \"x\ny\"\n");
+        assert_eq!(node.to_json(), json!({"a": {"b": "one two\n\nthree", "c": "x y"}}));
+        let found = wrong("a:\n  b: 'one\ntwo' ? x\n  c: [\n");
+        assert_eq!(found.len(), 1, "{found:?}");
+        let many = format!("a:\n  b: '{}'\n", "x\n".repeat(OUTDENTED + 2));
+        assert!(wrong(&many)[0].contains("too far left"), "{:?}", wrong(&many));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct PropertySchema {
     pub is_unimplemented: bool,
     /// Texts become lists, and lists may stand for mappings.
     pub converts: bool,
+    /// What is given is nobody's business.
+    pub is_secret: bool,
     pub support: Support,
 }
 
@@ -104,6 +106,7 @@ impl PropertySchema {
             is_immutable: false,
             is_unimplemented: false,
             converts: false,
+            is_secret: false,
             support: Support::default(),
         }
     }
@@ -181,6 +184,12 @@ impl PropertySchema {
     #[must_use]
     pub fn immutable(mut self) -> PropertySchema {
         self.is_immutable = true;
+        self
+    }
+
+    #[must_use]
+    pub fn secret(mut self) -> PropertySchema {
+        self.is_secret = true;
         self
     }
 

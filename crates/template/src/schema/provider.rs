@@ -21,6 +21,7 @@ impl PropertySchema {
             constraints: parameter.constraints.clone(),
             is_updatable: true,
             converts: matches!(parameter.kind, Kind::Map | Kind::List),
+            is_secret: parameter.is_hidden,
             ..PropertySchema::new(parameter.kind)
         }
     }

@@ -27,6 +27,8 @@ pub struct ResourceSchema {
     pub has_snapshots: bool,
     /// Has attributes that are not declared: those below these names, as `resource.` of groups.
     pub open_attributes: Vec<String>,
+    /// The property that says what every member of a group is: a resource as it stands in a template.
+    pub members: Option<&'static str>,
 }
 
 /// What a resource type declares about an attribute.
@@ -34,6 +36,8 @@ pub struct ResourceSchema {
 pub struct AttributeSchema {
     pub description: Option<String>,
     pub kind: Option<Kind>,
+    /// Who may only look is not told.
+    pub is_secret: bool,
     pub support: Support,
 }
 
@@ -45,6 +49,12 @@ impl AttributeSchema {
     #[must_use]
     pub fn of(mut self, kind: Kind) -> AttributeSchema {
         self.kind = Some(kind);
+        self
+    }
+
+    #[must_use]
+    pub fn secret(mut self) -> AttributeSchema {
+        self.is_secret = true;
         self
     }
 
@@ -75,7 +85,15 @@ impl ResourceSchema {
             takes_anything: false,
             has_snapshots: false,
             open_attributes: Vec::new(),
+            members: None,
         }
+    }
+
+    /// Groups are looked into by this property.
+    #[must_use]
+    pub fn of_members(mut self, definition: &'static str) -> ResourceSchema {
+        self.members = Some(definition);
+        self
     }
 
     #[must_use]

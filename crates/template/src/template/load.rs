@@ -352,7 +352,21 @@ impl References<'_> {
         self.loaded.resources.iter().map(|resource| resource.name.as_str())
     }
 
+    /// What leads nowhere. An output that cannot be had is told of with an error in its place, so that a stack can do without:
+    /// only attributes have to be of something.
     fn expr(&self, expr: &Expr, is_resource: bool, wrong: &mut Diagnostics) {
+        let mut all = Diagnostics::new();
+        self.dead_ends(expr, is_resource, &mut all);
+        let is_eased = |one: &Diagnostic| match one.fault {
+            Fault::InvalidReference => {
+                !one.path.ends_with("get_attr") && !one.path.ends_with("Fn::GetAtt")
+            }
+            fault => matches!(fault, Fault::ParameterMissing | Fault::FileMissing),
+        };
+        wrong.extend(all.eased(|one| !is_resource && is_eased(one)));
+    }
+
+    fn dead_ends(&self, expr: &Expr, is_resource: bool, wrong: &mut Diagnostics) {
         let found = match self.scope {
             Some(scope) => expr.references_in(scope),
             None => expr.references(),

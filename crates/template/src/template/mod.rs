@@ -50,6 +50,8 @@ pub struct Template {
     pub outputs: Vec<OutputSection>,
     /// What is odd, and no obstacle.
     pub warnings: Diagnostics,
+    /// What is wrong with declarations of parameters; only of a template that was read to be looked at.
+    pub mistakes: Diagnostics,
     description: Option<String>,
     root: Arc<Node>,
     source: Arc<Source>,
@@ -58,6 +60,11 @@ pub struct Template {
 impl Template {
     /// Reads a text, JSON or YAML. `name` is what the file is called, for messages.
     pub fn from_text(name: &str, text: &str) -> Result<Template, Diagnostics> {
+        Template::of_text(name, text)?.faultless()
+    }
+
+    /// The same for whoever says everything that is wrong: parameters may be declared wrongly.
+    pub(crate) fn of_text(name: &str, text: &str) -> Result<Template, Diagnostics> {
         let document = read::text(Kind::Template, name, text)?;
         Template::read(document, Source { name: name.to_owned(), text: Some(text.to_owned()) })
     }
@@ -66,18 +73,28 @@ impl Template {
     pub fn from_bytes(name: &str, bytes: &[u8]) -> Result<Template, Diagnostics> {
         let document = read::bytes(Kind::Template, name, bytes)?;
         let text = String::from_utf8(bytes.to_vec()).ok();
-        Template::read(document, Source { name: name.to_owned(), text })
+        Template::read(document, Source { name: name.to_owned(), text })?.faultless()
     }
 
     /// Takes plain data; texts are read, because clients may send templates as such.
     pub fn from_value(name: &str, value: &Value) -> Result<Template, Diagnostics> {
+        Template::of_value(name, value)?.faultless()
+    }
+
+    /// The same for whoever gives it to a [`crate::validate::Validator`], which says what is wrong with declarations of
+    /// parameters together with everything else.
+    pub fn of_value(name: &str, value: &Value) -> Result<Template, Diagnostics> {
         match value {
-            Value::String(text) => Template::from_text(name, text),
+            Value::String(text) => Template::of_text(name, text),
             _ => {
                 let document = read::value(Kind::Template, name, value)?;
                 Template::read(document, Source { name: name.to_owned(), text: None })
             }
         }
+    }
+
+    fn faultless(self) -> Result<Template, Diagnostics> {
+        if self.mistakes.is_empty() { Ok(self) } else { Err(self.mistakes) }
     }
 
     fn read(document: Document, source: Source) -> Result<Template, Diagnostics> {
@@ -99,6 +116,7 @@ impl Template {
                     resources: sections.resources,
                     outputs: sections.outputs,
                     warnings: all,
+                    mistakes: sections.mistakes.in_file(&source.name, source.text.as_deref()),
                     description: sections.description,
                     root: Arc::new(root),
                     source: Arc::new(source),

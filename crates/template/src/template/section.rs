@@ -96,8 +96,11 @@ pub(crate) struct Sections {
     pub resources: Vec<ResourceSection>,
     pub outputs: Vec<OutputSection>,
     pub warnings: Diagnostics,
+    /// What is wrong with declarations of parameters.
+    pub mistakes: Diagnostics,
 }
 
+/// Everything that is wrong. Where that is the declarations of parameters alone, the rest can be looked at all the same.
 pub(crate) fn read(version: Version, root: &Node) -> Result<Sections, Diagnostics> {
     let words = Words::of(version);
     let mut wrong = Diagnostics::new();
@@ -132,6 +135,10 @@ pub(crate) fn read(version: Version, root: &Node) -> Result<Sections, Diagnostic
     let description = description.map(|node| python::text(&node.to_json()));
     let (warnings, wrong): (Vec<_>, Vec<_>) =
         wrong.into_iter().partition(|found| found.fault == Fault::Warning);
+    let (mistakes, wrong): (Vec<_>, Vec<_>) = match wrong.iter().all(is_declaration) {
+        true => (wrong, Vec::new()),
+        false => (Vec::new(), wrong),
+    };
     Diagnostics(wrong).or(Sections {
         version,
         description: description.filter(|text| !text.is_empty()),
@@ -142,7 +149,12 @@ pub(crate) fn read(version: Version, root: &Node) -> Result<Sections, Diagnostic
         resources,
         outputs,
         warnings: Diagnostics(warnings),
+        mistakes: Diagnostics(mistakes),
     })
+}
+
+fn is_declaration(found: &Diagnostic) -> bool {
+    found.fault == Fault::InvalidSchema
 }
 
 fn unknown(words: Words, version: Version, root: &Node, wrong: &mut Diagnostics) {

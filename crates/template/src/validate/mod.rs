@@ -39,7 +39,9 @@ pub struct Validator<'a> {
     pub checks: Checks<'a>,
     /// Parameters without a value are wrong; otherwise whatever depends on them is unknown.
     pub needs_values: bool,
-    /// Values of properties are looked at, and not only their names.
+    /// What values say is wrong where it does not hold. Otherwise it is merely warned of: of values of parameters and properties,
+    /// of parameters and files that there are not, and of everything in nested templates. So Heat looks at a template of which
+    /// nothing is to be made.
     pub checks_values: bool,
     /// How many resources there may be.
     pub resources_max: usize,
@@ -93,7 +95,8 @@ impl<'a> Validator<'a> {
             resources_left: Cell::new(self.resources_max),
             is_over: Cell::new(false),
         };
-        let (validated, wrong) = walk.level(template, environment, 0, self.needs_values);
+        let (mut validated, wrong) = walk.level(template, environment, 0, self.needs_values);
+        wrong.warnings().for_each(|one| validated.warnings.push(one.clone()));
         wrong.or(validated)
     }
 }
@@ -126,11 +129,15 @@ impl Walk<'_> {
             &environment.parameter_defaults,
         );
         let found = parameters.problems(needs_values, &self.of.checks);
-        let mut wrong = template.located(environment.located(found));
+        let mut wrong = match depth {
+            0 => self.mistakes(template),
+            _ => Diagnostics::new(),
+        };
+        wrong.extend(self.eased(template.located(environment.located(found))));
         let is_known = parameters.iter().all(|parameter| parameter.value().is_some());
         let known = Some(&parameters).filter(|_| is_known);
         let (loaded, found) = template.load_all(known, Some(self.of.files));
-        wrong.extend(found);
+        wrong.extend(self.eased(found));
         self.count(&loaded, template, &mut wrong);
         let scope =
             ParameterScope { template, parameters: &parameters, files: Some(self.of.files) };
@@ -147,6 +154,33 @@ impl Walk<'_> {
             warnings.extend(one.validated.warnings.clone());
         }
         (Validated { parameters, loaded, graph, environment, nested, warnings }, wrong)
+    }
+
+    /// What is wrong with declarations of parameters. A default counts as a value.
+    fn mistakes(&self, template: &Template) -> Diagnostics {
+        let section = template.words().parameters;
+        let values = template.parameters.iter().filter(|one| one.needs_another());
+        let values: Vec<String> =
+            values.map(|one| Path::of([section, &one.name]).to_string()).collect();
+        let is_of_value = |one: &Diagnostic| {
+            values.iter().any(|path| {
+                one.path
+                    .strip_prefix(path)
+                    .is_some_and(|rest| rest.eq_ignore_ascii_case(".default"))
+            })
+        };
+        template.mistakes.clone().eased(|one| !self.of.checks_values && is_of_value(one))
+    }
+
+    /// What is wrong with values, as far as values count.
+    fn eased(&self, found: Diagnostics) -> Diagnostics {
+        let is_of_value = |one: &Diagnostic| {
+            matches!(
+                one.fault,
+                Fault::ParameterMissing | Fault::ParameterInvalid | Fault::FileMissing
+            )
+        };
+        found.eased(|one| !self.of.checks_values && is_of_value(one))
     }
 
     fn count(&self, loaded: &Loaded, template: &Template, wrong: &mut Diagnostics) {

@@ -33,6 +33,9 @@ impl Level<'_> {
         for resource in &self.loaded.resources {
             match self.made(resource, environment) {
                 Ok(Some(made)) => {
+                    if let Some(template) = &made.template {
+                        wrong.extend(template.mistakes.clone());
+                    }
                     wrong.extend(self.facade(resource, &made, environment));
                     all.insert(&resource.name, made);
                 }
@@ -182,7 +185,7 @@ impl Level<'_> {
         let is_name = |one: &Diagnostic| one.message.starts_with("Unknown Property ");
         let checks_values = self.walk.of.checks_values;
         let all = of_policy.into_iter().chain(of_properties);
-        wrong.0.extend(all.filter(|one| checks_values || is_name(one)));
+        wrong.extend(Diagnostics(all.collect()).eased(|one| !checks_values && !is_name(one)));
         properties
     }
 
@@ -204,9 +207,13 @@ impl Level<'_> {
                     error.fault,
                     Fault::ParameterMissing | Fault::FileMissing | Fault::InvalidReference
                 );
-                if !was_said && self.walk.of.checks_values {
+                if !was_said {
                     let place = error.path.as_ref().map_or(path, |path| path).clone();
-                    let found = Diagnostic::new(Fault::PropertyInvalid, path, error.message);
+                    let fault = match self.walk.of.checks_values {
+                        true => Fault::PropertyInvalid,
+                        false => Fault::Warning,
+                    };
+                    let found = Diagnostic::new(fault, path, error.message);
                     let mut located =
                         self.template.located(Diagnostic::new(Fault::Warning, &place, "").into());
                     let at = located.0.pop().and_then(|found| found.place);
@@ -217,7 +224,8 @@ impl Level<'_> {
         }
     }
 
-    /// Attributes that are referred to must exist.
+    /// Attributes that are referred to must exist. Which outputs a template has is its own business: it may be another one
+    /// tomorrow, and what is not there is nothing.
     pub fn attributes(&self, made: &AllMade<'_>, wrong: &mut Diagnostics) {
         let resources = self.loaded.resources.iter();
         let parts = resources.flat_map(|one| [&one.properties, &one.metadata]);
@@ -233,7 +241,11 @@ impl Level<'_> {
                     let message =
                         format!("The Referenced Attribute ({} {name}) is incorrect.", one.name);
                     let path = one.at.key(one.function);
-                    let wrong = Diagnostic::new(Fault::ValidationFailed, &path, message);
+                    let fault = match made.template {
+                        Some(_) => Fault::Warning,
+                        None => Fault::ValidationFailed,
+                    };
+                    let wrong = Diagnostic::new(fault, &path, message);
                     let known = made.schema.attributes.iter().map(|(name, _)| name.as_str());
                     found.push(wrong.at(one.place).meant(name, known));
                 }

@@ -49,6 +49,8 @@ impl Catalogue {
             .attribute("value", AttributeSchema::new("It."));
         let none = ResourceSchema::new("OS::Heat::None", "Nothing.");
         let group = ResourceSchema::new("OS::Heat::ResourceGroup", "Several.")
+            .of_members("resource_def")
+            .property("index_var", p("").default("%index%"))
             .property(
                 "count",
                 PropertySchema::integer("").default(1).range(Some(0), None).updatable(),
@@ -89,7 +91,7 @@ pub fn check(
     environment: &str,
     files: &Files,
 ) -> Result<(Template, Validated), Diagnostics> {
-    let template = Template::from_text("t.yaml", template)?;
+    let template = Template::of_value("t.yaml", &template.into())?;
     let environment = Environment::from_text("env.yaml", environment)?;
     let types = Catalogue::new();
     let identity = Identity::nobody();

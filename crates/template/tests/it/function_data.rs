@@ -291,6 +291,7 @@ fn urls_are_made_of_their_parts() {
         (NEW, url(json!({"host": "example.com", "path": "a/b"})), json!("//example.com/a/b")),
         (NEW, url(json!({"path": "/a"})), json!("/a")),
         (NEW, url(json!({"scheme": "file", "path": "/a"})), json!("file:///a")),
+        (NEW, url(json!({"scheme": "file", "path": "a/b"})), json!("file:///a/b")),
         (NEW, url(json!({"scheme": "x", "path": "/a"})), json!("x:/a")),
         (NEW, url(json!({"password": "p", "host": "h"})), json!("//:p@h")),
         (

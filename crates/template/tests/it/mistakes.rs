@@ -1,10 +1,13 @@
 //! What clients are told, word for word, and what people are shown.
 
 use hostler_template::diagnostic::Diagnostics;
+use hostler_template::environment::Environment;
+use hostler_template::parameter::Identity;
 use hostler_template::template::Template;
+use hostler_template::validate::Validator;
 use serde_json::json;
 
-use crate::catalogue::{check, files};
+use crate::catalogue::{Catalogue, check, files};
 
 const V: &str = "heat_template_version: 2021-04-16\n";
 
@@ -243,12 +246,6 @@ fn clients_are_told_what_they_have_always_been_told() {
             "\"resources\" must contain a map of resource maps. Found a [<class 'list'>] instead",
         ),
         (
-            "outputs: {o: {value: {get_param: OS::region}}}".into(),
-            "",
-            "UserParameterMissing",
-            "The Parameter (OS::region) was not provided.",
-        ),
-        (
             String::new(),
             "bogus: 1",
             "HTTPBadRequest",
@@ -273,6 +270,189 @@ fn clients_are_told_what_they_have_always_been_told() {
         assert_eq!(first.fault.heat_type(), kind, "{template}");
         assert_eq!(wrong.len(), 1, "{wrong}");
     }
+}
+
+#[test]
+fn a_parameter_that_is_declared_wrongly_hides_nothing() {
+    let template = "\
+parameters:
+  size: { type: number, default: many }
+  name: { type: strng }
+  other: { type: string, default: abcdef, constraints: [{ length: { max: 3 } }] }
+resources:
+  r: { type: OS::Heat::RandomString, properties: { length: 600 } }
+  s: { type: OS::Heat::Nope, properties: { value: { get_param: size } } }
+  t: { type: OS::Heat::Value, properties: { value: { get_param: nothing } } }
+  u: { type: OS::Heat::RandomString, properties: { length: { get_param: size } } }
+outputs:
+  o: { value: { get_attr: [r, bogus] } }
+";
+    let wrong = wrong(&format!("{V}{template}"), "parameters: { zz: 1 }");
+    let messages: Vec<String> = wrong.iter().map(|one| one.api_message()).collect();
+    for part in [
+        "Invalid default many",
+        "Invalid type (strng)",
+        "Invalid default abcdef",
+        "(zz) was not defined",
+        "600 is out of range",
+        "(OS::Heat::Nope) could not be found",
+        "The Parameter (nothing) was not provided.",
+        "(r bogus) is incorrect",
+    ] {
+        let found = messages.iter().filter(|message| message.contains(part)).count();
+        assert_eq!(found, 1, "{part}: {messages:#?}");
+    }
+    assert_eq!(wrong.len(), 8, "and nothing follows from what is wrong: {messages:#?}");
+    assert_eq!(wrong.first().unwrap().fault.heat_type(), "InvalidSchemaError");
+    assert!(wrong.iter().filter(|one| !one.message.contains("zz")).all(|one| one.place.is_some()));
+    let strict = Template::from_text("t", &format!("{V}{template}")).unwrap_err();
+    assert_eq!(strict.len(), 3, "who cannot go on with it is told what is wrong with it");
+}
+
+#[test]
+fn what_values_say_is_merely_warned_of_where_nobody_asks_for_them() {
+    let template = format!(
+        "{V}parameters:\n  size: {{ type: number, default: '' }}\n  word: {{ type: string, constraints: [{{ length: {{ max: 2 }} }}] }}\n\
+         resources:\n  r: {{ type: OS::Heat::RandomString, properties: {{ length: 600, salt: {{ get_param: nobody }} }} }}\n\
+         \x20 f: {{ type: OS::Heat::Value, properties: {{ value: {{ get_file: gone }} }} }}\n  n: {{ type: inner.yaml }}\n"
+    );
+    let inner = format!(
+        "{V}parameters: {{ p: {{ type: string }} }}\nresources: {{ x: {{ type: No::Such }} }}\n"
+    );
+    let (files, types) = (files([("inner.yaml", &inner)]), Catalogue::new());
+    let environment = Environment::from_text("e", "parameters: { word: long }").unwrap();
+    let identity = Identity::nobody();
+    let eased = Validator {
+        needs_values: false,
+        checks_values: false,
+        ..Validator::new(&types, &files, &identity)
+    };
+    let read = |text: &str| Template::of_value("t", &json!(text)).unwrap();
+    let found = eased.check(&read(&template), &environment).unwrap();
+    let warnings: Vec<String> = found.warnings.iter().map(|one| one.message.clone()).collect();
+    for part in [
+        "Invalid default",
+        "length (4) is out of range",
+        "(nobody) was not provided",
+        "600 is out of range",
+        "Property p not assigned",
+        "(No::Such) could not be found",
+    ] {
+        assert!(warnings.iter().any(|one| one.contains(part)), "{part}: {warnings:#?}");
+    }
+    for (odd, part) in [
+        (
+            "  u: { type: OS::Heat::RandomString, properties: { lengths: 1 } }\n",
+            "Unknown Property lengths",
+        ),
+        ("  u: { type: No::Such }\n", "(No::Such) could not be found"),
+        ("  u: { type: OS::Heat::None, depends_on: nobody }\n", "(in u) is incorrect"),
+        ("outputs: { o: { value: { get_attr: [r, bogus] } } }\n", "(r bogus) is incorrect"),
+    ] {
+        let wrong = eased.check(&read(&format!("{template}{odd}")), &environment).unwrap_err();
+        assert!(wrong.first().unwrap().message.contains(part), "{wrong}");
+    }
+    let strict = Validator { needs_values: false, ..eased };
+    let strict = Validator { checks_values: true, ..strict };
+    assert_eq!(
+        strict
+            .check(&read(&template), &environment)
+            .unwrap_err()
+            .first()
+            .unwrap()
+            .fault
+            .heat_type(),
+        "InvalidSchemaError"
+    );
+}
+
+#[test]
+fn groups_are_looked_into_before_they_have_members() {
+    let group = |rest: &str| {
+        format!(
+            "{V}parameters: {{ p: {{ type: string }} }}\nresources: {{ r: {{ type: OS::Heat::RandomString }}, g: {{ type: OS::Heat::ResourceGroup, properties: {{ {rest} }} }} }}\n"
+        )
+    };
+    let inner = format!(
+        "{V}parameters: {{ np: {{ type: string, constraints: [{{ length: {{ max: 2 }} }}] }} }}\n"
+    );
+    for (rest, part) in [
+        (
+            "resource_def: { type: No::Such }",
+            "resources.g<nested_stack>: : The Resource Type (No::Such) could not be found.",
+        ),
+        (
+            "resource_def: { type: OS::Heat::RandomString, properties: { lengths: 6 } }",
+            "Property error: : resources.g<nested_stack>.resources[0].properties: : Unknown Property lengths",
+        ),
+        (
+            "resource_def: { type: OS::Heat::RandomString, properties: { length: 'x%index%' } }",
+            "Property error: : resources.g<nested_stack>.resources[0].properties.length: : Value 'x0' is not an integer",
+        ),
+        (
+            "resource_def: { type: inner.yaml, properties: { np: n%index%-%index% } }",
+            "Property error: : resources.g<nested_stack>.resources[0].properties.np: : length (4) is out of range (min: None, max: 2)",
+        ),
+        (
+            "resource_def: { type: OS::Heat::Value, propertys: {} }",
+            "\"propertys\" is not a valid keyword",
+        ),
+        ("resource_def: { type: OS::Heat::Value }", "Property value not assigned"),
+    ] {
+        let wrong = check(&group(rest), "parameters: { p: a }", &files([("inner.yaml", &inner)]))
+            .unwrap_err();
+        let first = wrong.first().unwrap();
+        assert!(first.api_message().contains(part), "{rest}: {wrong}");
+        assert!(first.place.is_some() && first.file.contains("yaml"), "{rest}: {first:?}");
+    }
+    for fine in [
+        "count: 0, resource_def: { type: No::Such }",
+        "resource_def: { type: OS::Heat::RandomString, properties: { length: '1%index%', salt: { get_attr: [r, value] } } }",
+        "resource_def: { type: OS::Heat::Value, properties: { value: { get_resource: r } } }",
+        "index_var: $n, resource_def: { type: OS::Heat::RandomString, properties: { length: 1$n } }",
+        "resource_def: { type: { get_resource: r } }",
+    ] {
+        let found = check(&group(fine), "parameters: { p: a }", &files([]));
+        assert!(found.is_ok(), "{fine}: {}", found.unwrap_err());
+    }
+    let many = "count: 3, resource_def: { type: inner.yaml, properties: { np: n } }";
+    let (template, found) =
+        check(&group(many), "parameters: { p: a }", &files([("inner.yaml", &inner)])).unwrap();
+    let told = found.summary(&template, true)["NestedParameters"]["g"].clone();
+    assert_eq!(told["Parameters"], json!({}));
+    assert_eq!(told["NestedParameters"]["0"]["Parameters"]["np"]["MaxLength"], 2, "{told}");
+}
+
+#[test]
+fn an_output_may_lead_nowhere_and_is_warned_of() {
+    let inner = format!("{V}resources: {{}}\n");
+    for (value, part) in [
+        ("{ get_param: nobody }", "(nobody) was not provided"),
+        ("{ get_param: OS::region }", "The Parameter (OS::region) was not provided."),
+        ("{ get_resource: nobody }", "\"nobody\" (in unknown) is incorrect"),
+        ("{ get_file: gone }", "get_file path: gone"),
+        ("{ get_attr: [n, bogus] }", "(n bogus) is incorrect"),
+    ] {
+        let template = format!(
+            "{V}resources: {{ n: {{ type: inner.yaml }} }}\noutputs: {{ o: {{ value: {value} }} }}\n"
+        );
+        let (_, found) = check(&template, "", &files([("inner.yaml", &inner)])).unwrap();
+        assert!(found.warnings.iter().any(|one| one.message.contains(part)), "{value}");
+    }
+}
+
+#[test]
+fn a_condition_that_nobody_can_decide_yet_is_no_mistake() {
+    let template = format!(
+        "{V}parameters: {{ p: {{ type: string }}, q: {{ type: string, default: a }} }}\n\
+         conditions: {{ c: {{ equals: [{{ get_param: p }}, a] }} }}\n\
+         resources: {{ r: {{ type: OS::Heat::Value, properties: {{ value: {{ list_join: [',', [{{ if: [c, a, b] }}]] }} }} }} }}\n"
+    );
+    let (files, types, identity) = (files([]), Catalogue::new(), Identity::nobody());
+    let validator = Validator { needs_values: false, ..Validator::new(&types, &files, &identity) };
+    let template = Template::from_text("t", &template).unwrap();
+    let found = validator.check(&template, &Environment::default()).unwrap();
+    assert!(found.warnings.is_empty(), "{}", found.warnings);
 }
 
 #[test]

@@ -105,6 +105,29 @@ fn paths_lead_into_data() {
 }
 
 #[test]
+fn values_are_put_into_places_of_texts() {
+    all_give(
+        &json!({"user": "u", "n": 1.5, "none": null}),
+        &[
+            ("'{0}.client.{1}'.format(a, $.data.user)", json!("a.client.u")),
+            ("'{}-{}'.format($.data.n, true)", json!("1.5-True")),
+            ("'{who}/{0}'.format($.data.none, who => x)", json!("x/None")),
+            ("'{{{0}}}'.format(1)", json!("{1}")),
+            ("str('{0}'.format('a/b').split('/')[-1])", json!("b")),
+        ],
+    );
+    all_fail(
+        &json!({"list": [1]}),
+        &[
+            ("'{1}'.format(a)", "format() was not given a value for {1}"),
+            ("'{who}'.format(a)", "format() was not given a value for {who}"),
+            ("'{'.format(a)", "format() found a single brace; write it twice"),
+            ("'{0}'.format($.data.list)", "format() takes texts, numbers and truths"),
+        ],
+    );
+}
+
+#[test]
 fn collections_are_asked() {
     let data = json!({
         "n": [3, 1, 2, 3],

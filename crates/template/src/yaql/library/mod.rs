@@ -5,6 +5,7 @@ mod arguments;
 mod branch;
 mod collection;
 mod dict;
+mod format;
 mod number;
 pub(super) mod pattern;
 mod query;
@@ -50,10 +51,11 @@ impl PartialEq for Builtin {
 }
 
 /// All tables, one for each module.
-const TABLES: [&[Builtin]; 7] = [
+const TABLES: [&[Builtin]; 8] = [
     branch::TABLE,
     collection::TABLE,
     dict::TABLE,
+    format::TABLE,
     number::TABLE,
     pattern::TABLE,
     query::TABLE,
@@ -75,7 +77,6 @@ const BEYOND: &[&str] = &[
     "def",
     "delete",
     "escapeRegex",
-    "format",
     "generate",
     "generateMany",
     "insert",
