@@ -26,6 +26,7 @@ mod proc;
 mod queue;
 mod rig;
 mod schedules;
+mod stacks;
 mod state;
 mod throughput;
 mod weight;
@@ -41,7 +42,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use access::Weather;
 use figures::{Document, Figures};
 
-const DOCUMENTS: [Document; 6] = [
+const DOCUMENTS: [Document; 7] = [
     Document {
         title: "Foundation",
         command: "bench/run",
@@ -78,6 +79,12 @@ const DOCUMENTS: [Document; 6] = [
         path: "bench/results/hooks.md",
         names: &["hooks"],
     },
+    Document {
+        title: "Stacks",
+        command: "bench/stacks",
+        path: "bench/results/stacks.md",
+        names: &["stacks", "stacks-heat", "stacks-weight", "stacks-parts"],
+    },
 ];
 /// Asks for everything of the second document.
 const PLACEMENT: &str = "--placement";
@@ -89,6 +96,8 @@ const STATE: &str = "--state";
 const SCHEDULES: &str = "--schedules";
 /// Asks for everything of the sixth.
 const HOOKS: &str = "--hooks";
+/// Asks for everything of the seventh.
+const STACKS: &str = "--stacks";
 /// How long to wait for a quiet machine before numbers that are written down.
 const QUIET_DEADLINE: Duration = Duration::from_secs(180);
 
@@ -114,7 +123,7 @@ fn main() -> ExitCode {
 }
 
 async fn measure(names: Vec<String>) -> anyhow::Result<()> {
-    let [foundation, placement, access, state, schedules, hooks] = &DOCUMENTS;
+    let [foundation, placement, access, state, schedules, hooks, stacks] = &DOCUMENTS;
     let all: Vec<&str> = DOCUMENTS.iter().flat_map(|document| document.names).copied().collect();
     let document = match names.as_slice() {
         [] => Some(foundation),
@@ -123,6 +132,7 @@ async fn measure(names: Vec<String>) -> anyhow::Result<()> {
         [one] if one == STATE => Some(state),
         [one] if one == SCHEDULES => Some(schedules),
         [one] if one == HOOKS => Some(hooks),
+        [one] if one == STACKS => Some(stacks),
         _ => None,
     };
     if document.is_none()
@@ -151,6 +161,10 @@ async fn measure(names: Vec<String>) -> anyhow::Result<()> {
             "state" => Box::pin(state::measure(&binary()?)).await,
             "schedules" => Box::pin(schedules::measure(&binary()?)).await,
             "hooks" => Box::pin(hooks::measure(&binary()?)).await,
+            "stacks" => Box::pin(stacks::measure(&binary()?)).await,
+            "stacks-heat" => Box::pin(stacks::measure_heat(&binary()?)).await,
+            "stacks-weight" => Box::pin(stacks::measure_weight(&binary()?)).await,
+            "stacks-parts" => Box::pin(stacks::measure_parts(&binary()?)).await,
             "guesses" => Box::pin(access::measure(&binary()?, Weather::Guessing)).await,
             _ => placement::measure().await,
         };

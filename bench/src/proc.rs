@@ -26,6 +26,11 @@ pub fn memory(pid: u32) -> anyhow::Result<Memory> {
     })
 }
 
+/// The most that was ever resident, in KiB.
+pub fn peak(pid: u32) -> anyhow::Result<u64> {
+    Ok(field(&read(pid, "status")?, "VmHWM:"))
+}
+
 fn read(pid: u32, file: &str) -> anyhow::Result<String> {
     std::fs::read_to_string(format!("/proc/{pid}/{file}"))
         .with_context(|| format!("process {pid} has gone"))

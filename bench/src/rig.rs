@@ -26,6 +26,15 @@ const PACE: Duration = Duration::from_millis(10);
 /// Asks until there is an answer.
 pub async fn until<T>(
     what: &str,
+    ask: impl AsyncFnMut() -> anyhow::Result<Option<T>>,
+) -> anyhow::Result<T> {
+    until_paced(what, PACE, ask).await
+}
+
+/// The same, with so much time between two questions.
+pub async fn until_paced<T>(
+    what: &str,
+    pace: Duration,
     mut ask: impl AsyncFnMut() -> anyhow::Result<Option<T>>,
 ) -> anyhow::Result<T> {
     let begun = tokio::time::Instant::now();
@@ -34,7 +43,7 @@ pub async fn until<T>(
             return Ok(answer);
         }
         ensure!(begun.elapsed() < DEADLINE, "waited {DEADLINE:?} in vain until {what}");
-        tokio::time::sleep(PACE).await;
+        tokio::time::sleep(pace).await;
     }
 }
 
@@ -183,6 +192,42 @@ impl Rig {
     /// The same admin over connections of its own.
     pub fn another_client(&self) -> anyhow::Result<Client> {
         Ok(Client::new(self.config.clone())?)
+    }
+
+    /// The same admin at the command line, in a folder: the program, and what it finds in its environment.
+    pub fn command_line(
+        &self,
+        folder: &Path,
+    ) -> anyhow::Result<(PathBuf, [(&'static str, OsString); 3])> {
+        let authority = folder.join("authority.pem");
+        std::fs::write(&authority, &self.ca_pem)?;
+        let variables = [
+            ("HOSTLER_ADDR", self.url.clone().into()),
+            ("HOSTLER_CACERT", authority.into()),
+            ("HOSTLER_TOKEN", self.token()?.into()),
+        ];
+        Ok((self.binary.clone(), variables))
+    }
+
+    /// With which the admin proves to be who it is.
+    pub fn token(&self) -> anyhow::Result<String> {
+        let token = self.config.token.as_ref().context("the admin has a token")?;
+        Ok(token.expose().to_owned())
+    }
+
+    /// Waits for a line of the server's log that contains these words; gives the word after the others.
+    pub async fn server_word(&mut self, words: &str, name: &str) -> anyhow::Result<String> {
+        word_after(&self.server.line(words).await?, name)
+    }
+
+    /// What the files of the server occupy, in bytes.
+    pub fn server_files(&self) -> anyhow::Result<u64> {
+        let mut all = 0;
+        for entry in std::fs::read_dir(self.dir.join("bench"))? {
+            let entry = entry?.metadata()?;
+            all += if entry.is_file() { entry.len() } else { 0 };
+        }
+        Ok(all)
     }
 
     /// A fresh join ticket.
