@@ -17,10 +17,14 @@ pub struct Listing<T> {
     pub watch_cursor: Option<String>,
 }
 
-/// Parameters of lists that can only be paged.
+/// Parameters of lists that take nothing but these.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, rename_all = "camelCase")]
 pub struct PageQuery {
+    /// Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+    /// be empty although more follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,6 +32,33 @@ pub struct PageQuery {
     /// `nextCursor` of the page before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
+}
+
+crate::paged!(PageQuery);
+
+/// Parameters of a list that has pages and takes a filter of what it answers.
+pub trait Paged {
+    fn limit(&self) -> Option<u32>;
+    fn cursor(&self) -> Option<&str>;
+    fn filter(&self) -> Option<&str>;
+}
+
+/// Implements [`Paged`] for parameters that have fields of these names.
+#[macro_export]
+macro_rules! paged {
+    ($query:ident) => {
+        impl $crate::Paged for $query {
+            fn limit(&self) -> Option<u32> {
+                self.limit
+            }
+            fn cursor(&self) -> Option<&str> {
+                self.cursor.as_deref()
+            }
+            fn filter(&self) -> Option<&str> {
+                self.filter.as_deref()
+            }
+        }
+    };
 }
 
 /// One message of a watch stream: the SSE event name is `type`, its id the cursor to resume from.

@@ -115,6 +115,10 @@ pub struct DeliveryQuery {
     /// Only those in this state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<DeliveryState>,
+    /// Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+    /// be empty although more follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,6 +127,8 @@ pub struct DeliveryQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
+
+crate::paged!(DeliveryQuery);
 
 /// One event for one hook.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,7 @@
 
 mod common;
 mod endpoint;
+pub mod filter;
 pub mod openapi;
 
 pub mod access;
@@ -48,7 +49,7 @@ pub mod workload;
 
 pub use common::{
     APPROVAL_HEADER, BREAK_GLASS_HEADER, CSRF_HEADER, IDEMPOTENCY_KEY, Listing,
-    PROBLEM_CONTENT_TYPE, PageQuery, Problem, ProjectPath, REQUEST_ID_HEADER, SESSION_COOKIE,
+    PROBLEM_CONTENT_TYPE, PageQuery, Paged, Problem, ProjectPath, REQUEST_ID_HEADER, SESSION_COOKIE,
     WatchKind, WatchMessage,
 };
 pub use endpoint::{

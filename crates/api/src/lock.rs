@@ -59,6 +59,10 @@ pub struct LockListQuery {
     /// Also those that nobody holds or waits for, as long as they are remembered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all: Option<bool>,
+    /// Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+    /// be empty although more follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,6 +71,8 @@ pub struct LockListQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
+
+crate::paged!(LockListQuery);
 
 fn one() -> u32 {
     1

@@ -115,6 +115,10 @@ pub struct NodeListQuery {
     /// Only nodes that carry these labels, as `key=value,key=value`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<String>,
+    /// Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+    /// be empty although more follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,6 +130,8 @@ pub struct NodeListQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<bool>,
 }
+
+crate::paged!(NodeListQuery);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

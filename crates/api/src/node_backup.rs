@@ -75,6 +75,10 @@ pub struct NodeBackupListQuery {
     /// Only with this name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+    /// be empty although more follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,6 +87,8 @@ pub struct NodeBackupListQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
+
+crate::paged!(NodeBackupListQuery);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

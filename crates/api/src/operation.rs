@@ -33,6 +33,10 @@ pub struct OperationListQuery {
     /// Only operations in this state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<OperationState>,
+    /// Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+    /// be empty although more follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,6 +45,8 @@ pub struct OperationListQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
+
+crate::paged!(OperationListQuery);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

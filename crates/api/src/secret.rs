@@ -72,6 +72,10 @@ pub struct SecretListQuery {
     /// Only secrets of this environment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<Name>,
+    /// Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+    /// be empty although more follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,6 +84,8 @@ pub struct SecretListQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
+
+crate::paged!(SecretListQuery);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -119,6 +125,10 @@ pub struct SecretVersionListQuery {
     /// The environment of the secret; `default` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub environment: Option<Name>,
+    /// Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+    /// be empty although more follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +137,8 @@ pub struct SecretVersionListQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
+
+crate::paged!(SecretVersionListQuery);
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -51,6 +51,10 @@ pub struct StackPlanListQuery {
     /// Only of this stack, by name or by id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<String>,
+    /// Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+    /// be empty although more follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,6 +63,8 @@ pub struct StackPlanListQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
+
+crate::paged!(StackPlanListQuery);
 
 /// What would be done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

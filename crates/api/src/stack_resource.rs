@@ -68,6 +68,10 @@ pub struct StackResourceListQuery {
     #[schemars(range(max = STACK_DEPTH_MAX))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<u32>,
+    /// Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+    /// be empty although more follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,6 +80,8 @@ pub struct StackResourceListQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
 }
+
+crate::paged!(StackResourceListQuery);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

@@ -78,6 +78,10 @@ pub struct WorkloadListQuery {
     /// Only workloads that stand so; pages may be shorter than asked for, and even empty before the last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<WorkloadPhase>,
+    /// Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+    /// be empty although more follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
     /// At most this many items (1 to 1000, default 100).
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,6 +93,8 @@ pub struct WorkloadListQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watch: Option<bool>,
 }
+
+crate::paged!(WorkloadListQuery);
 
 hostler_model::labels! {
     /// How a workload stands, over all its nodes.

@@ -10,6 +10,7 @@ use hostler_base::chain;
 use hostler_cli::ClientCommand;
 use hostler_cli::args::DoctorArgs;
 use hostler_model::{Finding, Fix, Severity};
+use hostler_server::Listening;
 use hostler_server::config::ServerConfig;
 use hostler_store::{OpenOptions, RESTORE_UNFINISHED, Store};
 use hostler_trust::seal;
@@ -103,8 +104,11 @@ fn master_key(config: &ServerConfig) -> Vec<Finding> {
     vec![finding]
 }
 
+/// A server that runs, or was killed, has said where it listens; otherwise the configuration does.
 fn listening(config: &ServerConfig) -> Vec<Finding> {
-    let places = [("api port", config.listen), ("agent port", config.agent_listen)];
+    let Listening { api, agents } = Listening::read(&config.data_dir)
+        .unwrap_or(Listening { api: config.listen, agents: config.agent_listen });
+    let places = [("api port", api), ("agent port", agents)];
     let ask = |(check, mut address): (&str, std::net::SocketAddr)| {
         if address.ip().is_unspecified() {
             let ip: std::net::IpAddr = match address {

@@ -16,7 +16,9 @@ pub mod heat;
 pub mod http;
 mod web;
 
+mod listening;
 mod run;
 
 pub use hostler_control::stack_types_page;
+pub use listening::Listening;
 pub use run::{Restored, Running, StartError, open_store, start};

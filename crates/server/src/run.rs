@@ -24,6 +24,7 @@ use crate::config::{ConfigError, ServerConfig};
 use crate::grpc::{Peers, serve_agents};
 use crate::heat::{Listeners, Serving};
 use crate::http::{App, AppParts, MountError, metrics_router, router, serve_http};
+use crate::listening::{Kept, Listening};
 use crate::metrics::Metrics;
 use crate::operator_tls::FileError;
 use crate::tls::{PublicFaces, ServerTls};
@@ -80,6 +81,7 @@ pub struct Running {
     pub fingerprint: Fingerprint,
     /// To be shown once, while there is no admin.
     pub setup_code: Option<SecretToken>,
+    kept: Kept,
 }
 
 /// Prepares the database: what `hostler server migrate` does, and every start.
@@ -229,13 +231,15 @@ pub async fn start(
     let setup_code = control.setup_code_issue().await.map_err(StartError::Register)?;
     let fingerprint = control.authority().fingerprint();
     tracing::info!(server_id = %control.server_id(), %api, %agents, %fingerprint, "server started");
-    Ok(Running { control, api, agents, heat, signals, fingerprint, setup_code })
+    let kept = Listening { api, agents }.keep(&config.data_dir);
+    Ok(Running { control, api, agents, heat, signals, fingerprint, setup_code, kept })
 }
 
 impl Running {
     /// Takes the registration back and closes the database, after everything else has stopped. A database that was
     /// restored under the server knows nothing of it, and is not written to.
     pub async fn close(self) -> Result<(), Restored> {
+        self.kept.take_back();
         if self.control.is_restored() {
             self.control.store().close().await;
             return Err(Restored);

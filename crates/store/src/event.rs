@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use hostler_model::{
     Actor, Event, EventKind, EventPayload, Limit, NewAuditEntry, NewEvent, ObjectKind, ObjectRef,
-    Page, ProjectId, Timestamp,
+    OperationId, Page, ProjectId, Timestamp,
 };
 
 use crate::select::Select;
@@ -30,8 +30,15 @@ const COMPACT_MAX: u64 = 10_000;
 /// How tasks, executions and operations begin.
 const BEGINNINGS: [EventKind; 3] =
     [EventKind::TaskCreated, EventKind::ExecutionCreated, EventKind::OperationCreated];
+/// What a workload does by itself after somebody asked for a change of it.
+const AFTERMATHS: [EventKind; 3] =
+    [EventKind::WorkloadPlaced, EventKind::WorkloadUnplaced, EventKind::WorkloadStarted];
 /// Beginnings that are looked for at once.
 const LOOKED_FOR: usize = 512;
+/// The newest events of a workload in which the last change is looked for.
+const CHANGE_WITHIN: u64 = 64;
+/// Workloads whose last change is looked for at once.
+const CHANGES_LOOKED_FOR: usize = 64;
 
 macro_rules! columns {
     () => {
@@ -107,6 +114,13 @@ fn requested<'a>(i: usize, events: &[NewEvent], audit: &'a [NewAuditEntry]) -> O
         false => audit.iter().all(|one| one.request_id == first.request_id).then_some(first)?,
     };
     Some(entry.request_id.as_str()).filter(|id| !id.is_empty())
+}
+
+/// The workload that did by itself what an event tells of.
+fn ensues<'a>(i: usize, events: &'a [NewEvent], audit: &[NewAuditEntry]) -> Option<&'a str> {
+    let event = events.get(i)?;
+    let is_open = event.correlation.is_none() && requested(i, events, audit).is_none();
+    (is_open && AFTERMATHS.contains(&event.kind)).then_some(event.object.id.as_str())
 }
 
 /// The task, execution or operation that an event is about which nobody asked for.
@@ -256,6 +270,7 @@ impl Tx<'_> {
             return Ok(());
         }
         let begun = self.causes_of_beginnings(events, audit).await?;
+        let changed = self.causes_of_changes(events, audit).await?;
         let row = self
             .query_one(
                 "UPDATE journal_head SET event_sequence = event_sequence + $1, audit_sequence = audit_sequence + $2 WHERE id = 'journal' RETURNING event_sequence, audit_sequence, audit_hash",
@@ -273,7 +288,9 @@ impl Tx<'_> {
             .map(|(i, (sequence, e))| {
                 let cause = e.correlation.as_deref().or_else(|| requested(i, events, audit));
                 let cause = cause.or_else(|| {
-                    follows(i, events, audit).and_then(|id| begun.get(id)).map(String::as_str)
+                    let beginning = follows(i, events, audit).and_then(|id| begun.get(id));
+                    let change = || ensues(i, events, audit).and_then(|id| changed.get(id));
+                    beginning.or_else(change).map(String::as_str)
                 });
                 params![
                     sequence,
@@ -321,6 +338,60 @@ impl Tx<'_> {
             }
         }
         Ok(causes)
+    }
+
+    /// What caused the last change of workloads that go on by themselves, by id: the newest cause among their
+    /// newest events.
+    async fn causes_of_changes(
+        &mut self,
+        events: &[NewEvent],
+        audit: &[NewAuditEntry],
+    ) -> Result<HashMap<String, String>, Error> {
+        let ids: BTreeSet<&str> =
+            (0..events.len()).filter_map(|i| ensues(i, events, audit)).collect();
+        let ids: Vec<&str> = ids.into_iter().collect();
+        let mut causes = HashMap::new();
+        for part in ids.chunks(CHANGES_LOOKED_FOR) {
+            let newest = (1..=part.len()).map(|n| {
+                format!(
+                    "SELECT object_id, correlation FROM (SELECT object_id, correlation, sequence FROM (SELECT object_id, correlation, sequence FROM event WHERE object_id = ${n} ORDER BY sequence DESC LIMIT {CHANGE_WITHIN}) AS newest WHERE correlation IS NOT NULL ORDER BY sequence DESC LIMIT 1) AS caused"
+                )
+            });
+            let sql = newest.collect::<Vec<_>>().join(" UNION ALL ");
+            let params = part.iter().map(|id| Value::from(*id)).collect();
+            for row in self.query(sql, params).await? {
+                let mut columns = row.columns("event");
+                let id = columns.text()?;
+                causes.extend(columns.opt_text()?.map(|cause| (id, cause)));
+            }
+        }
+        Ok(causes)
+    }
+
+    /// The same of what an operation does: what nobody else caused has the cause of its beginning.
+    pub async fn journal_append_of(
+        &mut self,
+        operation: OperationId,
+        events: &[NewEvent],
+        audit: &[NewAuditEntry],
+    ) -> Result<(), Error> {
+        let (sql, params) = Select::new("SELECT correlation FROM event")
+            .and_value("object_id =", operation.to_string().as_str())
+            .and_in("COALESCE(kind, '')", BEGINNINGS.map(EventKind::label))
+            .unordered();
+        let cause = match self.query_one(sql, params).await? {
+            Some(row) => row.columns("event").opt_text()?,
+            None => None,
+        };
+        let caused = |(i, event): (usize, &NewEvent)| NewEvent {
+            correlation: match requested(i, events, audit) {
+                Some(_) => event.correlation.clone(),
+                None => event.correlation.clone().or_else(|| cause.clone()),
+            },
+            ..event.clone()
+        };
+        let caused: Vec<NewEvent> = events.iter().enumerate().map(caused).collect();
+        self.journal_append(&caused, audit).await
     }
 
     /// Removes events older than `before`, but keeps the newest `keep_min`, and what hooks have not looked

@@ -77,11 +77,22 @@ export interface AuditRoute {
   since?: string;
   until?: string;
   text?: string;
+  /** An expression that has to hold. */
+  filter?: string;
 }
 
 export type AccessRoute = PeopleRoute | RolesRoute | SecretsRoute | AuditRoute | { page: "me" };
 
-const AUDIT_WORDS = ["actor", "action", "object", "source", "since", "until", "text"] as const;
+const AUDIT_WORDS = [
+  "actor",
+  "action",
+  "object",
+  "source",
+  "since",
+  "until",
+  "text",
+  "filter",
+] as const;
 
 export function parseAccess(parts: string[], asked: URLSearchParams): AccessRoute | undefined {
   const [first, project, noun, name] = parts;
@@ -120,8 +131,8 @@ export function formatAccess(route: AccessRoute): string {
       return `#/projects/${encodeURIComponent(route.project)}/secrets${secret}`;
     }
     case "audit": {
-      const { actor, action, kind, object, source, since, until, text } = route;
-      return `#/audit${search({ actor, action, kind, object, source, since, until, text })}`;
+      const { actor, action, kind, object, source, since, until, text, filter } = route;
+      return `#/audit${search({ actor, action, kind, object, source, since, until, text, filter })}`;
     }
     case "me":
       return "#/me";

@@ -19,6 +19,9 @@ test("what is empty or no kind is not in the address", () => {
 
 test("the command that asks the same", () => {
   expect(auditSearch({})).toBe("hostler audit ls");
+  expect(auditSearch({ filter: "sequence > 7" })).toBe(
+    "hostler audit search --filter 'sequence > 7'",
+  );
   expect(auditSearch({ text: "out of memory", actor: "ada", kind: "task" })).toBe(
     "hostler audit search 'out of memory' --actor ada --kind task",
   );

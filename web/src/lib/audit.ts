@@ -10,14 +10,15 @@ export type AuditForm = { [K in keyof Required<Narrowing>]: string };
 /** What the form shows for an address; moments are shown in the browser's own time. */
 export function formOf(route: Narrowing): AuditForm {
   const { actor = "", action = "", kind = "", object = "", source = "", text = "" } = route;
+  const { filter = "" } = route;
   const [since, until] = [localOf(route.since), localOf(route.until)];
-  return { actor, action, kind, object, source, since, until, text };
+  return { actor, action, kind, object, source, since, until, text, filter };
 }
 
 /** The address for what was typed; what is empty is not in it. */
 export function routeOf(form: AuditForm): AuditRoute {
   const route: AuditRoute = { page: "audit" };
-  for (const key of ["actor", "action", "object", "source", "text"] as const) {
+  for (const key of ["actor", "action", "object", "source", "text", "filter"] as const) {
     const value = form[key].trim();
     if (value !== "") route[key] = value;
   }
@@ -35,10 +36,21 @@ export function isNarrowed(route: AuditRoute): boolean {
   return Object.keys(routeOf(formOf(route))).length > 1;
 }
 
+const NARROWINGS = [
+  "actor",
+  "action",
+  "kind",
+  "object",
+  "source",
+  "since",
+  "until",
+  "filter",
+] as const;
+
 export function auditSearch(route: Narrowing): string {
   const words = ["hostler", "audit", "search"];
   if (route.text) words.push(route.text);
-  for (const key of ["actor", "action", "kind", "object", "source", "since", "until"] as const) {
+  for (const key of NARROWINGS) {
     const value = route[key];
     if (value) words.push(`--${key}`, value);
   }

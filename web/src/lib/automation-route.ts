@@ -9,6 +9,8 @@ export interface SchedulesRoute {
   page: "schedules";
   project: string;
   schedule?: string;
+  /** An expression that has to hold. */
+  filter?: string;
 }
 
 export interface HooksRoute {
@@ -66,7 +68,15 @@ export function parseAutomation(
 ): AutomationRoute | undefined {
   const [first, project, noun, name, inner] = parts;
   if (first !== "projects" || !project) return undefined;
-  if (noun === "schedules") return { page: "schedules", project, ...(name && { schedule: name }) };
+  if (noun === "schedules") {
+    const filter = asked.get("filter");
+    return {
+      page: "schedules",
+      project,
+      ...(name && { schedule: name }),
+      ...(filter && { filter }),
+    };
+  }
   if (noun === "hooks")
     return {
       page: "hooks",
@@ -120,7 +130,7 @@ export function formatAutomation(route: AutomationRoute): string {
   const head = `#/projects/${encodeURIComponent(route.project)}/${route.page}`;
   switch (route.page) {
     case "schedules":
-      return `${head}${tail(route.schedule)}`;
+      return `${head}${tail(route.schedule)}${search({ filter: route.filter })}`;
     case "hooks":
       return `${head}${tail(route.hook)}${search({ of: route.isGlobal ? "installation" : undefined })}`;
     case "watchers":

@@ -23,11 +23,16 @@ export function taskVerb(
 
 export function taskList(
   project: string,
-  { state, array }: { state: string | undefined; array: string | undefined },
+  {
+    state,
+    array,
+    filter,
+  }: { state: string | undefined; array: string | undefined; filter?: string | undefined },
 ): string {
   const words = scoped(["hostler", "task", "ls"], project);
   if (array !== undefined) words.push("--array", array);
   if (state !== undefined) words.push("--state", state);
+  if (filter !== undefined) words.push("--filter", filter);
   return quoteCommand(words);
 }
 
@@ -61,10 +66,11 @@ export function workloadVerb(
   return quoteCommand(scoped(["hostler", "workload", verb, ...words], project));
 }
 
-export function workloadList(project: string, { state, tag }: WorkloadFilter): string {
+export function workloadList(project: string, { state, tag, filter }: WorkloadFilter): string {
   const words = scoped(["hostler", "workload", "ls"], project);
   if (state) words.push("--phase", state);
   if (tag) words.push("--tag", tag);
+  if (filter) words.push("--filter", filter);
   return quoteCommand(words);
 }
 

@@ -21,6 +21,8 @@ export interface WorkloadsRoute {
   state?: WorkloadPhase;
   tag?: string;
   node?: string;
+  /** An expression that has to hold. */
+  filter?: string;
 }
 
 export interface TasksRoute {
@@ -29,6 +31,8 @@ export interface TasksRoute {
   task?: string;
   state?: TaskStateKind;
   array?: string;
+  /** An expression that has to hold. */
+  filter?: string;
 }
 
 export interface FilesRoute {
@@ -57,6 +61,8 @@ export interface NodesRoute {
   node?: string;
   /** What of its machine is looked at. */
   tab?: MachineTab;
+  /** An expression that has to hold. */
+  filter?: string;
 }
 
 export interface OverviewRoute {
@@ -94,13 +100,14 @@ export function parseRoute(fragment: string): Route | undefined {
   if (parts[0] === "projects" && parts[1] && parts[2] === "tasks") {
     const asked = new URLSearchParams(query);
     const state = TASK_STATE_KINDS.find((kind) => kind === asked.get("state"));
-    const array = asked.get("array");
+    const [array, filter] = [asked.get("array"), asked.get("filter")];
     return {
       page: "tasks",
       project: parts[1],
       ...(parts[3] ? { task: parts[3] } : {}),
       ...(state ? { state } : {}),
       ...(array ? { array } : {}),
+      ...(filter ? { filter } : {}),
     };
   }
   if (parts[0] === "projects" && parts[1] && parts[2] === "arrays")
@@ -118,7 +125,7 @@ export function parseRoute(fragment: string): Route | undefined {
   if (parts[0] === "projects" && parts[1] && parts[2] === "workloads") {
     const asked = new URLSearchParams(query);
     const state = WORKLOAD_PHASE_KINDS.find((kind) => kind === asked.get("state"));
-    const [tag, node] = [asked.get("tag"), asked.get("node")];
+    const [tag, node, filter] = [asked.get("tag"), asked.get("node"), asked.get("filter")];
     return {
       page: "workloads",
       project: parts[1],
@@ -126,14 +133,17 @@ export function parseRoute(fragment: string): Route | undefined {
       ...(state ? { state } : {}),
       ...(tag ? { tag } : {}),
       ...(node ? { node } : {}),
+      ...(filter ? { filter } : {}),
     };
   }
   if (parts[0] === "nodes") {
-    const tab = new URLSearchParams(query).get("tab");
+    const asked = new URLSearchParams(query);
+    const [tab, filter] = [asked.get("tab"), asked.get("filter")];
     return {
       page: "nodes",
       ...(parts[1] ? { node: parts[1] } : {}),
       ...(parts[1] && isMachineTab(tab) ? { tab } : {}),
+      ...(filter ? { filter } : {}),
     };
   }
   if (parts[0] === "overview") {
@@ -178,7 +188,7 @@ export function formatRoute(route: Route): string {
   switch (route.page) {
     case "tasks": {
       const task = route.task ? `/${encodeURIComponent(route.task)}` : "";
-      const asked = search({ state: route.state, array: route.array });
+      const asked = search({ state: route.state, array: route.array, filter: route.filter });
       return `#/projects/${encodeURIComponent(route.project)}/tasks${task}${asked}`;
     }
     case "arrays": {
@@ -200,18 +210,19 @@ export function formatRoute(route: Route): string {
       return `#/accounts${search({ project: route.project, from: route.from, to: route.to })}`;
     case "workloads": {
       const workload = route.workload ? `/${encodeURIComponent(route.workload)}` : "";
-      const { state, tag, node } = route;
-      const asked = search({ state, tag, node });
+      const { state, tag, node, filter } = route;
+      const asked = search({ state, tag, node, filter });
       return `#/projects/${encodeURIComponent(route.project)}/workloads${workload}${asked}`;
     }
     case "overview":
       return `#/overview${search({ range: route.range })}`;
     case "backups":
       return "#/backups";
-    case "nodes":
-      return route.node
-        ? `#/nodes/${encodeURIComponent(route.node)}${search({ tab: route.tab })}`
-        : "#/nodes";
+    case "nodes": {
+      const node = route.node ? `/${encodeURIComponent(route.node)}` : "";
+      const tab = route.node ? route.tab : undefined;
+      return `#/nodes${node}${search({ tab, filter: route.filter })}`;
+    }
     case "node-backups": {
       const backup = route.backup ? `/${encodeURIComponent(route.backup)}` : "";
       return `#/node-backups${backup}${search({ node: route.node })}`;

@@ -40,31 +40,36 @@ export async function whole<T>(
   return { ...found, nextCursor: cursor };
 }
 
-export function nodeSource(): Source<NodeView> {
+export function nodeSource(filter?: string): Source<NodeView> {
   return {
-    list: (signal) => whole((query) => call("get", "/api/v1/nodes", { query, signal })),
-    open: (cursor, signal) => stream("/api/v1/nodes", { query: { watch: true, cursor }, signal }),
+    list: (signal) =>
+      whole((query) => call("get", "/api/v1/nodes", { query: { ...query, filter }, signal })),
+    open: (cursor, signal) =>
+      stream("/api/v1/nodes", { query: { watch: true, cursor, filter }, signal }),
   };
 }
 
-/** Workloads of a project; filters are applied here, so that what leaves one is heard of too. */
-export function workloadSource(project: string): Source<WorkloadView> {
+/** Workloads of a project; facets are applied here, so that what leaves one is heard of too. */
+export function workloadSource(project: string, filter?: string): Source<WorkloadView> {
   const address = "/api/v1/projects/{project}/workloads";
   const path = { project };
   return {
-    list: (signal) => whole((query) => call("get", address, { path, query, signal })),
-    open: (cursor, signal) => stream(address, { path, query: { watch: true, cursor }, signal }),
+    list: (signal) =>
+      whole((query) => call("get", address, { path, query: { ...query, filter }, signal })),
+    open: (cursor, signal) =>
+      stream(address, { path, query: { watch: true, cursor, filter }, signal }),
   };
 }
 
 export interface TaskFilter {
   state: TaskStateKind | undefined;
   array: string | undefined;
+  filter?: string | undefined;
 }
 
 /**
- * Tasks of a project, newest first. A filter narrows what is listed but not what is watched: a task
- * that leaves the filtered state must be heard of too.
+ * Tasks of a project, newest first. State and array narrow what is listed but not what is watched: a task
+ * that leaves the filtered state must be heard of too. Of what leaves a filter the server tells.
  */
 export function taskSource(project: string, filter: TaskFilter): Source<TaskView> {
   return {
@@ -72,7 +77,7 @@ export function taskSource(project: string, filter: TaskFilter): Source<TaskView
     open: (cursor, signal) =>
       stream("/api/v1/projects/{project}/tasks", {
         path: { project },
-        query: { watch: true, cursor },
+        query: { watch: true, cursor, filter: filter.filter },
         signal,
       }),
     wants: (task) => isMatching(task, filter),
@@ -86,13 +91,13 @@ export function isMatching(task: TaskView, { state, array }: TaskFilter): boolea
 
 export function taskPage(
   project: string,
-  { state, array }: TaskFilter,
+  { state, array, filter }: TaskFilter,
   cursor: string | undefined,
   signal?: AbortSignal,
 ): Promise<Listing<TaskView>> {
   return call("get", "/api/v1/projects/{project}/tasks", {
     path: { project },
-    query: { limit: TASK_PAGE, state, array, cursor },
+    query: { limit: TASK_PAGE, state, array, filter, cursor },
     signal,
   });
 }
@@ -175,6 +180,7 @@ export function moduleVersionPage(
 export interface ExecutionFilter {
   workflow?: string | undefined;
   open?: boolean | undefined;
+  filter?: string | undefined;
   limit?: number;
 }
 

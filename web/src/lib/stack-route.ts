@@ -41,6 +41,8 @@ export interface StackFilter {
   nested?: true;
   /** Also those that are gone. */
   deleted?: true;
+  /** An expression that has to hold. */
+  filter?: string;
 }
 
 export interface StacksRoute extends StackFilter {
@@ -88,20 +90,21 @@ export function parseStacks(parts: string[], asked: URLSearchParams): StacksRout
 function filterOf(asked: URLSearchParams): StackFilter {
   const status = STACK_STATUSES.find((one) => one === asked.get("status"));
   const action = STACK_ACTIONS.find((one) => one === asked.get("action"));
-  const tag = asked.get("tag");
+  const [tag, filter] = [asked.get("tag"), asked.get("filter")];
   return {
     ...(status && { status }),
     ...(action && { action }),
     ...(tag && { tag }),
     ...(asked.get("nested") === "true" && { nested: true }),
     ...(asked.get("deleted") === "true" && { deleted: true }),
+    ...(filter && { filter }),
   };
 }
 
 export function formatStacks(route: StacksRoute): string {
   const head = `#/projects/${encodeURIComponent(route.project)}/stacks`;
-  const { stack, tab, status, action, tag, nested, deleted } = route;
-  if (!stack) return `${head}${search({ tab, status, action, tag, nested, deleted })}`;
+  const { stack, tab, status, action, tag, nested, deleted, filter } = route;
+  if (!stack) return `${head}${search({ tab, status, action, tag, nested, deleted, filter })}`;
   const { resource, of, plan, revision, from, to } = route;
   const asked = search({ tab, resource, of, plan, revision, from, to });
   return `${head}/${encodeURIComponent(stack)}${asked}`;

@@ -50,6 +50,9 @@ test("running has a flag for everything that was chosen", () => {
 });
 
 test("executions and their steps", () => {
+  expect(executionList({ page: "executions", project: "default", filter: "has(outcome)" })).toBe(
+    "hostler workflow executions --filter 'has(outcome)'",
+  );
   expect(executionList({ page: "executions", project: "default", open: false })).toBe(
     "hostler workflow executions",
   );

@@ -67,10 +67,11 @@ export function workflowRun(
   return command(words, project);
 }
 
-export function executionList({ project, workflow, open }: ExecutionsRoute): string {
+export function executionList({ project, workflow, open, filter }: ExecutionsRoute): string {
   const words = ["executions"];
   if (workflow) words.push("--workflow", workflow);
   if (open) words.push("--open");
+  if (filter) words.push("--filter", filter);
   return command(words, project);
 }
 

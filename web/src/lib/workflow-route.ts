@@ -23,6 +23,8 @@ export interface ExecutionsRoute {
   workflow?: string;
   /** Only those that are not over, or only those that are. */
   open?: boolean;
+  /** An expression that has to hold. */
+  filter?: string;
 }
 
 export type FlowRoute = WorkflowsRoute | ExecutionsRoute;
@@ -52,7 +54,11 @@ export function parseFlow(parts: string[], asked: URLSearchParams): FlowRoute | 
     };
   }
   if (noun === "executions") {
-    const [workflow, open] = [asked.get("workflow"), asked.get("open")];
+    const [workflow, open, filter] = [
+      asked.get("workflow"),
+      asked.get("open"),
+      asked.get("filter"),
+    ];
     return {
       page: "executions",
       project,
@@ -60,6 +66,7 @@ export function parseFlow(parts: string[], asked: URLSearchParams): FlowRoute | 
       ...(name && step && { step }),
       ...(workflow && { workflow }),
       ...((open === "true" || open === "false") && { open: open === "true" }),
+      ...(filter && { filter }),
     };
   }
   return undefined;
@@ -71,8 +78,8 @@ export function formatFlow(route: FlowRoute): string {
     const { tab, module, workflow, version, step } = route;
     return `${head}${tail(workflow)}${search({ tab, module, version, step })}`;
   }
-  const { execution, step, workflow, open } = route;
-  return `${head}${tail(execution)}${search({ step, workflow, open })}`;
+  const { execution, step, workflow, open, filter } = route;
+  return `${head}${tail(execution)}${search({ step, workflow, open, filter })}`;
 }
 
 function tail(name: string | undefined): string {

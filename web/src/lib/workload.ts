@@ -155,6 +155,8 @@ export interface WorkloadFilter {
   tag?: string | undefined;
   node?: string | undefined;
   text?: string | undefined;
+  /** An expression that the server is asked. */
+  filter?: string | undefined;
 }
 
 export function isShown(workload: WorkloadView, filter: WorkloadFilter): boolean {

@@ -7,6 +7,7 @@
 mod access;
 mod errors;
 mod events;
+mod filters;
 mod labels;
 mod modules;
 mod openapi;
@@ -50,6 +51,7 @@ pub fn documents(root: &Path) -> anyhow::Result<Vec<Document>> {
         reference("hostler.lua", modules::definitions()),
         reference("errors.md", errors::page(root)?),
         reference("events.md", events::page(root)?),
+        reference("filters.md", filters::page()),
         reference("stack-types.md", stack_types::page()),
         reference("states.md", states::page(root)?),
     ]);

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use hostler_api::user::GlobalRole;
 use hostler_model::{Bytes, Cores, Name, Network, Role, RoleName, Span};
 
-use super::{Limit, LimitArgs, labels_of};
+use super::{Limit, ListArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum ProjectCommand {
@@ -15,7 +15,7 @@ pub enum ProjectCommand {
     Create(ProjectCreateArgs),
     /// List the projects you have a role in
     #[command(visible_alias = "list", after_help = "Examples:\n  hostler project ls")]
-    Ls(LimitArgs),
+    Ls(ListArgs),
     /// Show a project in full
     #[command(after_help = "Examples:\n  hostler project get lab")]
     #[command(visible_alias = "show")]
@@ -159,7 +159,7 @@ pub struct MembersArgs {
     #[arg(value_name = "PROJECT")]
     pub name: Option<String>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 #[derive(Clone, Debug, Subcommand)]
@@ -187,7 +187,7 @@ pub enum UserCommand {
     Identity(super::UserIdentityCommand),
     /// List users and service accounts
     #[command(visible_alias = "list", after_help = "Examples:\n  hostler user ls")]
-    Ls(LimitArgs),
+    Ls(ListArgs),
     /// Show a user in full
     #[command(after_help = "Examples:\n  hostler user get ada")]
     #[command(visible_alias = "show")]
@@ -278,7 +278,7 @@ pub enum TokenCommand {
         visible_alias = "list",
         after_help = "Examples:\n  hostler token ls\n  hostler token ls -o wide"
     )]
-    Ls(LimitArgs),
+    Ls(ListArgs),
     /// Revoke tokens at once
     #[command(
         visible_alias = "delete",

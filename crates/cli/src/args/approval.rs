@@ -5,7 +5,7 @@ use hostler_model::{
     ApprovalId, ApprovalParty, ApprovalState, Bytes, Digest, Name, Permission, Span,
 };
 
-use super::{LimitArgs, labels_of};
+use super::{ListArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum ApprovalCommand {
@@ -61,7 +61,7 @@ pub struct ApprovalListArgs {
     #[arg(long, value_name = "STATE", value_parser = labels_of!(ApprovalState))]
     pub state: Option<ApprovalState>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -98,7 +98,7 @@ pub enum ApprovalPolicyCommand {
         #[command(flatten)]
         place: PolicyPlace,
         #[command(flatten)]
-        limit: LimitArgs,
+        list: ListArgs,
     },
     /// Show a policy
     #[command(
@@ -114,7 +114,7 @@ pub enum ApprovalPolicyCommand {
     },
     /// Make or change a policy
     #[command(
-        after_help = "Examples:\n  hostler approval policy set tasks-of-users --verb task.submit --exempt role:operator\n  hostler approval policy set big --verb task.submit --gpus-above 4 --by group:leads\n  hostler approval policy set prod --verb workload.apply,workload.remove --tag prod --approvals 2\n  hostler approval policy set drains --global --verb node.drain,node.remove --node-label env=prod\n\nWhat can be held back: task.submit, workload.apply, workload.remove, node.drain, node.remove and\nsecret.value. It counts from the next request on."
+        after_help = "Examples:\n  hostler approval policy set tasks-of-users --verb task.submit --exempt role:operator\n  hostler approval policy set big --verb task.submit --gpus-above 4 --by group:leads\n  hostler approval policy set prod --verb workload.apply,workload.remove --tag prod --approvals 2\n  hostler approval policy set drains --global --verb node.drain,node.remove --node-label env=prod\n\nWhat can be held back: task.submit, workflow.run, workload.apply, workload.remove, stack.apply,\nstack.remove, lock.force, node.drain, node.remove, node.administer, node.backup and secret.value. It counts from the next request on."
     )]
     Set(Box<ApprovalPolicySetArgs>),
     /// Remove policies; what waits already goes on waiting

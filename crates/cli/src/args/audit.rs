@@ -52,6 +52,9 @@ pub struct AuditListArgs {
     /// Only this action, such as task.create, or all that begin so: `task.` or `task.*`
     #[arg(long, value_name = "ACTION")]
     pub action: Option<String>,
+    /// Only those of which this expression holds, over the fields that -o json shows: 'action startsWith "secret"'
+    #[arg(long, value_name = "EXPR")]
+    pub filter: Option<String>,
     /// At most this many; 0 for all
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub limit: usize,
@@ -83,6 +86,9 @@ pub struct AuditSearchArgs {
     /// Up to this time
     #[arg(long, value_name = "WHEN")]
     pub until: Option<When>,
+    /// Only those of which this expression holds, over the fields that -o json shows: 'action startsWith "secret"'
+    #[arg(long, value_name = "EXPR")]
+    pub filter: Option<String>,
     /// At most this many; 0 for all
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub limit: usize,
@@ -110,6 +116,9 @@ pub struct AuditVerifyArgs {
 
 #[derive(Args, Clone, Debug)]
 pub struct AuditAnchorsArgs {
+    /// Only those of which this expression holds, over the fields that -o json shows: 'action startsWith "secret"'
+    #[arg(long, value_name = "EXPR")]
+    pub filter: Option<String>,
     /// At most this many; 0 for all
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub limit: usize,

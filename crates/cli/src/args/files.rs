@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use hostler_model::{BlobKind, Digest, Output, OutputWhen, inner_path_problem};
 
-use super::{LimitArgs, labels_of};
+use super::{ListArgs, labels_of};
 use crate::output::Format;
 
 /// What is put before a task, and what is kept of it.
@@ -128,7 +128,7 @@ pub struct BlobListArgs {
     #[arg(long, value_name = "KIND", value_parser = labels_of!(BlobKind))]
     pub kind: Option<BlobKind>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use hostler_model::{DeliveryState, EventPattern, Name, OnDead, SecretRef, Span, WebhookFormat};
 
-use super::{LimitArgs, labels_of};
+use super::{ListArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum HookCommand {
@@ -23,7 +23,7 @@ pub enum HookCommand {
         #[command(flatten)]
         place: HookPlace,
         #[command(flatten)]
-        limit: LimitArgs,
+        list: ListArgs,
     },
     /// Show a hook and how its deliveries stand
     #[command(visible_alias = "get", after_help = "Examples:\n  hostler hook show tell-ops")]
@@ -65,7 +65,7 @@ pub enum HookCommand {
         #[arg(long, value_name = "STATE", value_parser = labels_of!(DeliveryState))]
         state: Option<DeliveryState>,
         #[command(flatten)]
-        limit: LimitArgs,
+        list: ListArgs,
     },
     /// List what a hook gave up, or discard it
     #[command(
@@ -81,7 +81,7 @@ pub enum HookCommand {
         #[arg(long)]
         discard_all: bool,
         #[command(flatten)]
-        limit: LimitArgs,
+        list: ListArgs,
     },
     /// Deliver again what a hook gave up
     #[command(

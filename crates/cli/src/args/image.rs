@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use hostler_model::Name;
 
-use super::LimitArgs;
+use super::ListArgs;
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum ImageCommand {
@@ -46,7 +46,7 @@ pub struct ImageListArgs {
     #[arg(long, value_name = "NODE")]
     pub node: Option<String>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 /// Keep a version of an image: from a file that `docker save` made, or from a node

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use hostler_model::{LOCK_SLOTS_MAX, LockHoldId, LockName, Span};
 
-use super::LimitArgs;
+use super::ListArgs;
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum LockCommand {
@@ -69,7 +69,7 @@ pub struct LockListArgs {
     #[arg(long)]
     pub all: bool,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 /// What is wanted of a lock.

@@ -163,6 +163,8 @@ pub use workload::{
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use hostler_api::PageQuery;
+use hostler_model::Limit as PageLimit;
 
 use crate::output::Format;
 
@@ -414,4 +416,22 @@ pub struct LimitArgs {
     /// At most this many; all when absent
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+}
+
+/// How much of a list, and what of it.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ListArgs {
+    /// At most this many; all when absent
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
+    /// Only those of which this expression holds, over the fields that -o json shows: 'name startsWith "web"'
+    #[arg(long, value_name = "EXPR")]
+    pub filter: Option<String>,
+}
+
+impl ListArgs {
+    /// Parameters of a list that takes nothing else.
+    pub fn page(&self) -> PageQuery {
+        PageQuery { limit: Some(PageLimit::MAX), filter: self.filter.clone(), cursor: None }
+    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::LimitArgs;
+use super::ListArgs;
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum ModuleCommand {
@@ -59,7 +59,7 @@ pub struct ModuleListArgs {
     #[arg(long, value_name = "MODULE")]
     pub versions: Option<String>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 /// Print the text of a module that the server keeps

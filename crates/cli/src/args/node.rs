@@ -8,7 +8,7 @@ use super::machine::{
     NodeDiskArgs, NodeHealthArgs, NodeLogsArgs, NodePackagesCommand, NodeProcessesCommand,
     NodeServicesCommand, NodeUsersCommand,
 };
-use super::{LimitArgs, NodeBackupCommand, labels_of};
+use super::{ListArgs, NodeBackupCommand, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum NodeCommand {
@@ -92,7 +92,7 @@ pub struct NodeListArgs {
     #[arg(long)]
     pub resources: bool,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 #[derive(Args, Clone, Debug)]
@@ -170,7 +170,7 @@ pub enum JoinTokenCommand {
     Create(JoinTokenCreateArgs),
     /// List tickets
     #[command(visible_alias = "list", after_help = "Examples:\n  hostler node token ls")]
-    Ls(LimitArgs),
+    Ls(ListArgs),
     /// Revoke tickets that were not used
     #[command(
         visible_alias = "delete",

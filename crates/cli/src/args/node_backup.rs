@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use hostler_model::{BackupStore, NodeBackupState};
 
-use super::{LimitArgs, OnArgs, labels_of};
+use super::{LimitArgs, ListArgs, OnArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum NodeBackupCommand {
@@ -90,7 +90,7 @@ pub struct NodeBackupListArgs {
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 #[derive(Args, Clone, Debug)]

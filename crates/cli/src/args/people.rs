@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use hostler_model::{Name, Role, Span};
 
-use super::{LimitArgs, PasswordArgs, labels_of};
+use super::{ListArgs, PasswordArgs, labels_of};
 
 #[derive(Args, Clone, Debug)]
 pub struct UserInviteArgs {
@@ -87,7 +87,7 @@ pub enum InvitationCommand {
         #[command(flatten)]
         scope: InvitationScope,
         #[command(flatten)]
-        limit: LimitArgs,
+        list: ListArgs,
     },
     /// Revoke invitations that were not used
     #[command(

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use hostler_model::{Span, TaskStateKind};
 
 use super::grammar::day;
-use super::{LimitArgs, labels_of};
+use super::{ListArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum ArrayCommand {
@@ -13,7 +13,7 @@ pub enum ArrayCommand {
         visible_alias = "list",
         after_help = "Examples:\n  hostler task array ls\n  hostler task array ls -o wide"
     )]
-    Ls(LimitArgs),
+    Ls(ListArgs),
     /// Show an array in full, with how many of its tasks are in each state
     #[command(
         visible_alias = "show",
@@ -57,7 +57,7 @@ pub struct ArrayTasksArgs {
     #[arg(long, value_name = "STATE", value_parser = labels_of!(TaskStateKind))]
     pub state: Option<TaskStateKind>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -9,7 +9,7 @@ use hostler_model::{
     CustomName, EventName, EventPattern, ObjectKind, OperationState, ParseCustomNameError, Span,
 };
 
-use super::{LimitArgs, When, labels_of};
+use super::{ListArgs, When, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum OperationCommand {
@@ -51,7 +51,7 @@ pub struct OperationListArgs {
     #[arg(long, value_name = "STATE", value_parser = labels_of!(OperationState))]
     pub state: Option<OperationState>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 #[derive(Args, Clone, Debug)]

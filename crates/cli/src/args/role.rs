@@ -3,13 +3,13 @@
 use clap::{Args, Subcommand};
 use hostler_model::Name;
 
-use super::{LimitArgs, TotpCommand};
+use super::{ListArgs, TotpCommand};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum RoleCommand {
     /// List roles: the built-in ones and your own
     #[command(visible_alias = "list", after_help = "Examples:\n  hostler role ls")]
-    Ls(LimitArgs),
+    Ls(ListArgs),
     /// Show what a role allows, and to admins who holds it
     #[command(
         visible_alias = "get",
@@ -82,7 +82,7 @@ pub struct RoleEditArgs {
 pub enum GroupCommand {
     /// List groups
     #[command(visible_alias = "list", after_help = "Examples:\n  hostler group ls")]
-    Ls(LimitArgs),
+    Ls(ListArgs),
     /// Show who is in a group, and the roles they hold through it
     #[command(visible_alias = "get", after_help = "Examples:\n  hostler group show ops")]
     Show {

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use hostler_model::schedule::{Delivery, FireState};
 use hostler_model::{BackupStore, CatchUp, HttpMethod, Name, Overlap, SecretRef, Span};
 
-use super::{LimitArgs, SpecArgs, labels_of};
+use super::{ListArgs, SpecArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum ScheduleCommand {
@@ -16,7 +16,7 @@ pub enum ScheduleCommand {
         visible_alias = "list",
         after_help = "Examples:\n  hostler schedule ls\n  hostler schedule ls -o wide\n  hostler schedule ls -o jsonpath='{.items[*].name}'"
     )]
-    Ls(LimitArgs),
+    Ls(ListArgs),
     /// Show a schedule: when it comes, what it does, in whose name, and what became of its last time
     #[command(
         visible_aliases = ["get", "describe"],
@@ -94,7 +94,7 @@ pub struct ScheduleHistoryArgs {
     #[arg(long, value_name = "STATE", value_parser = labels_of!(FireState))]
     pub state: Option<FireState>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 /// Make a schedule: when, and what is done then

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use hostler_model::{Name, RoleName, SecretRef, SecretUse};
 
-use super::LimitArgs;
+use super::ListArgs;
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum SecretCommand {
@@ -42,7 +42,7 @@ pub enum SecretCommand {
         #[command(flatten)]
         secret: SecretArg,
         #[command(flatten)]
-        limit: LimitArgs,
+        list: ListArgs,
     },
     /// Remove secrets; with a version, destroy only that
     #[command(
@@ -74,7 +74,7 @@ pub struct SecretListArgs {
     #[arg(long, value_name = "ENVIRONMENT")]
     pub environment: Option<Name>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 /// Where a value comes from.

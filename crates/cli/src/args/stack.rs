@@ -10,7 +10,7 @@ use super::stack_part::{
     StackDepsCommand, StackDriftCommand, StackHookCommand, StackLockCommand, StackRevisionCommand,
     StackSnapshotCommand,
 };
-use super::{GraphFormat, LimitArgs};
+use super::{GraphFormat, LimitArgs, ListArgs};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum StackCommand {
@@ -269,7 +269,7 @@ pub struct StackListArgs {
     #[arg(long)]
     pub deleted: bool,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 /// List what happened to a stack and its resources, oldest first
@@ -318,6 +318,9 @@ pub struct StackResourcesArgs {
     /// Also those of stacks below, this many deep
     #[arg(long, value_name = "DEPTH", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=5))]
     pub nested: u32,
+    /// Only those of which this expression holds, over the fields that -o json shows: 'name startsWith "web"'
+    #[arg(long, value_name = "EXPR")]
+    pub filter: Option<String>,
 }
 
 /// Draw which resources of a stack need which
@@ -359,7 +362,7 @@ pub struct StackHistoryArgs {
     #[command(flatten)]
     pub which: StackRef,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 /// Make a stack anew from what `hostler stack export` printed

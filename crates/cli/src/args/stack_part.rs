@@ -5,7 +5,7 @@ use hostler_model::stack::StackHook;
 use hostler_model::{LockHoldId, Span};
 
 use super::stack::{StackRef, StackWaitArgs};
-use super::{GraphFormat, LimitArgs, labels_of};
+use super::{GraphFormat, ListArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum StackDriftCommand {
@@ -46,7 +46,7 @@ pub enum StackSnapshotCommand {
         #[command(flatten)]
         which: StackRef,
         #[command(flatten)]
-        limit: LimitArgs,
+        list: ListArgs,
     },
     /// Show a snapshot: the resources and outputs of then
     #[command(

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use hostler_model::{Name, Span, StateKey};
 
-use super::LimitArgs;
+use super::{LimitArgs, ListArgs};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum StateCommand {
@@ -146,7 +146,7 @@ pub enum StateCommand {
     #[command(
         after_help = "Examples:\n  hostler state namespaces\n  hostler state namespaces -o json"
     )]
-    Namespaces(LimitArgs),
+    Namespaces(ListArgs),
     /// Delete everything in a namespace
     #[command(
         after_help = "Examples:\n  hostler state clear scratch --yes\n\nNeeds the role operator in the project."

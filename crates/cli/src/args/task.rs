@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use hostler_api::task::OutputStream;
 use hostler_model::{ArrayRange, Span, TaskStateKind};
 
-use super::{ArrayCommand, LimitArgs, SpecArgs, TaskDownloadArgs, labels_of};
+use super::{ArrayCommand, ListArgs, SpecArgs, TaskDownloadArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum TaskCommand {
@@ -106,7 +106,7 @@ pub struct TaskListArgs {
     #[arg(long, value_name = "STATE", value_parser = labels_of!(TaskStateKind))]
     pub state: Option<TaskStateKind>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 #[derive(Args, Clone, Debug)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use hostler_model::{Name, Span, WatchCondition};
 
-use super::{LimitArgs, labels_of};
+use super::{ListArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum WatcherCommand {
@@ -20,7 +20,7 @@ pub enum WatcherCommand {
         visible_alias = "list",
         after_help = "Examples:\n  hostler watcher ls\n  hostler watcher ls -o wide\n  hostler watcher ls -o json"
     )]
-    Ls(LimitArgs),
+    Ls(ListArgs),
     /// Show a watcher, and how it stands on each of its nodes
     #[command(
         visible_aliases = ["get", "describe"],

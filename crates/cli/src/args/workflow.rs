@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use hostler_model::{ExecutionId, SecretRef};
 
-use super::{LimitArgs, ModuleCommand};
+use super::{ListArgs, ModuleCommand};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum WorkflowCommand {
@@ -76,7 +76,7 @@ pub struct WorkflowListArgs {
     #[arg(long, value_name = "WORKFLOW")]
     pub versions: Option<String>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 /// List executions of workflows, newest first
@@ -96,7 +96,7 @@ pub struct WorkflowExecutionsArgs {
     #[arg(long)]
     pub open: bool,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 /// Print what the steps of an execution on the server printed

@@ -7,7 +7,7 @@ use hostler_api::workload::WorkloadPhase;
 use hostler_model::{ModeKind, OutputStream, RunId, Span};
 
 use super::agent::When;
-use super::{LimitArgs, labels_of};
+use super::{ListArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum WorkloadCommand {
@@ -112,7 +112,7 @@ pub struct WorkloadListArgs {
     #[arg(long, value_name = "PHASE", value_parser = labels_of!(WorkloadPhase))]
     pub phase: Option<WorkloadPhase>,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 /// Make workloads be as their files say
@@ -224,7 +224,7 @@ pub struct WorkloadHistoryArgs {
     #[command(flatten)]
     pub workload: WorkloadRef,
     #[command(flatten)]
-    pub limit: LimitArgs,
+    pub list: ListArgs,
 }
 
 #[derive(Args, Clone, Debug)]

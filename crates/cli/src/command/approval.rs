@@ -1,5 +1,6 @@
 //! Approvals and their policies.
 
+use hostler_api::ProjectPath;
 use hostler_api::approval::{
     ApprovalApprove, ApprovalApproveBody, ApprovalDeny, ApprovalDenyBody, ApprovalGet,
     ApprovalList, ApprovalListQuery, ApprovalPath, ApprovalPolicyGet, ApprovalPolicyList,
@@ -7,7 +8,6 @@ use hostler_api::approval::{
     ApprovalWithdraw, ProjectApprovalPolicyGet, ProjectApprovalPolicyList,
     ProjectApprovalPolicyPath, ProjectApprovalPolicyRemove, ProjectApprovalPolicySet,
 };
-use hostler_api::{PageQuery, ProjectPath};
 use hostler_model::{
     ApprovalId, ApprovalRule, ApprovalState, ApprovalWhen, Code, Cores, Generation, Permission,
 };
@@ -62,10 +62,11 @@ async fn ls(cx: &Cx, link: &Link, args: ApprovalListArgs) -> Outcome {
         mine: args.mine.then_some(true),
         to_decide: args.to_decide.then_some(true),
         state: args.state,
+        filter: args.list.filter,
         limit: PAGE,
         cursor: None,
     };
-    cx.list::<ApprovalList, _>(link, &NONE, &query, args.limit.limit).await
+    cx.list::<ApprovalList, _>(link, &NONE, &query, args.list.limit).await
 }
 
 async fn show(cx: &Cx, link: &Link, id: ApprovalId) -> Outcome {
@@ -131,13 +132,13 @@ fn next_step(request: &ApprovalView) -> Option<String> {
 
 async fn policies(cx: &Cx, link: &Link, command: ApprovalPolicyCommand) -> Outcome {
     match command {
-        ApprovalPolicyCommand::Ls { place, limit } => {
-            let query = PageQuery { limit: PAGE, cursor: None };
+        ApprovalPolicyCommand::Ls { place, list } => {
+            let query = list.page();
             if place.global {
-                return cx.list::<ApprovalPolicyList, _>(link, &NONE, &query, limit.limit).await;
+                return cx.list::<ApprovalPolicyList, _>(link, &NONE, &query, list.limit).await;
             }
             let path = ProjectPath { project: link.project.clone() };
-            cx.list::<ProjectApprovalPolicyList, _>(link, &path, &query, limit.limit).await
+            cx.list::<ProjectApprovalPolicyList, _>(link, &path, &query, list.limit).await
         }
         ApprovalPolicyCommand::Get { policy, place } => {
             cx.one(&get(link, place, bare("approval-policy", &policy)).await?)

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::progress::{Speed, Tally};
 use super::wait::{deadline, settle, timed_out};
 use super::{Cx, DONE, Link, NONE, PAGE, logs, pause};
-use crate::args::{ArrayCommand, ArrayLogsArgs};
+use crate::args::{ArrayCommand, ArrayLogsArgs, ListArgs};
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, ArrayTask};
@@ -28,17 +28,17 @@ const STEP: Duration = Duration::from_secs(1);
 pub async fn perform(cx: &Cx, command: ArrayCommand) -> Outcome {
     let link = cx.link()?;
     match command {
-        ArrayCommand::Ls(limit) => {
+        ArrayCommand::Ls(list) => {
             let path = ProjectPath { project: link.project.clone() };
-            let query = ArrayListQuery { limit: PAGE, cursor: None };
-            cx.list::<ArrayList, _>(&link, &path, &query, limit.limit).await
+            let query = ArrayListQuery { filter: list.filter, limit: PAGE, cursor: None };
+            cx.list::<ArrayList, _>(&link, &path, &query, list.limit).await
         }
         ArrayCommand::Get(args) => {
             let path = path(&link, &args.array);
             cx.one(&link.client.call::<ArrayGet>(&path, &NONE, &NONE).await?)
         }
         ArrayCommand::Tasks(args) => {
-            tasks(cx, &link, &args.array.array, args.state, args.limit.limit).await
+            tasks(cx, &link, &args.array.array, args.state, args.list).await
         }
         ArrayCommand::Logs(args) => output_of(cx, &link, args).await,
         ArrayCommand::Kill(args) => {
@@ -89,9 +89,14 @@ pub async fn kill(cx: &Cx, link: &Link, name: &str, grace: Option<Span>) -> Outc
     cx.changed(&array, what)
 }
 
-fn query(link: &Link, name: &str, state: Option<TaskStateKind>) -> TaskListQuery {
+fn query(
+    link: &Link,
+    name: &str,
+    state: Option<TaskStateKind>,
+    filter: Option<String>,
+) -> TaskListQuery {
     let array = Some(path(link, name).array);
-    TaskListQuery { array, state, limit: PAGE, ..TaskListQuery::default() }
+    TaskListQuery { array, state, filter, limit: PAGE, ..TaskListQuery::default() }
 }
 
 /// Lists the tasks of an array.
@@ -100,10 +105,11 @@ pub async fn tasks(
     link: &Link,
     name: &str,
     state: Option<TaskStateKind>,
-    limit: Option<usize>,
+    list: ListArgs,
 ) -> Outcome {
     let path = ProjectPath { project: link.project.clone() };
-    let pages = link.client.pages::<TaskList, _>(&path, &query(link, name, state), limit)?;
+    let query = query(link, name, state, list.filter);
+    let pages = link.client.pages::<TaskList, _>(&path, &query, list.limit)?;
     let items: Vec<ArrayTask> = pages.map_ok(ArrayTask).try_collect().await?;
     output::list(&cx.ui, cx.now(), &items)?;
     Ok(DONE)
@@ -111,7 +117,7 @@ pub async fn tasks(
 
 async fn output_of(cx: &Cx, link: &Link, args: ArrayLogsArgs) -> Outcome {
     let path = ProjectPath { project: link.project.clone() };
-    let query = query(link, &args.array.array, args.state);
+    let query = query(link, &args.array.array, args.state, None);
     let mut tasks: Vec<TaskView> =
         link.client.pages::<TaskList, _>(&path, &query, None)?.try_collect().await?;
     tasks.retain(|task| task.status.time_started.is_some());

@@ -37,6 +37,7 @@ pub async fn perform(cx: &Cx, command: AuditCommand) -> Outcome {
             let query = AuditListQuery {
                 actor: args.actor,
                 action: args.action,
+                filter: args.filter,
                 limit: PAGE,
                 ..AuditListQuery::default()
             };
@@ -49,7 +50,7 @@ pub async fn perform(cx: &Cx, command: AuditCommand) -> Outcome {
         AuditCommand::Export(args) => export(cx, args).await,
         AuditCommand::Verify(args) => verify(cx, args).await,
         AuditCommand::Anchors(args) => {
-            let query = PageQuery { limit: PAGE, cursor: None };
+            let query = PageQuery { limit: PAGE, filter: args.filter, cursor: None };
             let limit = all_if_zero(args.limit);
             cx.list::<AuditAnchorList, _>(&cx.link()?, &NONE, &query, limit).await
         }
@@ -72,6 +73,7 @@ fn search(cx: &Cx, args: AuditSearchArgs) -> AuditListQuery {
         since: args.since.map(|when| when.moment(cx.now())),
         until: args.until.map(|when| when.moment(cx.now())),
         text: args.text,
+        filter: args.filter,
         limit: PAGE,
         cursor: None,
     }
@@ -108,7 +110,7 @@ async fn export(cx: &Cx, args: AuditExportArgs) -> Outcome {
 }
 
 async fn anchors(link: &Link) -> Result<Vec<AuditAnchorView>, Failure> {
-    let query = PageQuery { limit: PAGE, cursor: None };
+    let query = PageQuery { limit: PAGE, ..PageQuery::default() };
     let all = link.client.pages::<AuditAnchorList, _>(&NONE, &query, None)?;
     Ok(all.try_collect().await?)
 }

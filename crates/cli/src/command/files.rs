@@ -169,8 +169,13 @@ pub async fn blobs(cx: &Cx, command: BlobCommand) -> Outcome {
     match command {
         BlobCommand::Ls(args) => {
             let path = ProjectPath { project: link.project.clone() };
-            let query = BlobListQuery { kind: args.kind, limit: PAGE, ..BlobListQuery::default() };
-            cx.list::<BlobList, BlobView>(&link, &path, &query, args.limit.limit).await
+            let query = BlobListQuery {
+                kind: args.kind,
+                filter: args.list.filter,
+                limit: PAGE,
+                cursor: None,
+            };
+            cx.list::<BlobList, BlobView>(&link, &path, &query, args.list.limit).await
         }
         BlobCommand::Show(args) => {
             let path = BlobPath { project: link.project.clone(), blob: args.blob };

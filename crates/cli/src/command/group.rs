@@ -1,6 +1,5 @@
 //! Groups.
 
-use hostler_api::PageQuery;
 use hostler_api::group::{
     GroupCreate, GroupCreateBody, GroupGet, GroupList, GroupMemberAdd, GroupMemberPath,
     GroupMemberRemove, GroupPath, GroupRemove, GroupUpdate, GroupUpdateBody, GroupView,
@@ -8,16 +7,16 @@ use hostler_api::group::{
 use hostler_api::user::GlobalRole;
 use hostler_model::Generation;
 
-use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare};
+use super::{Cx, DONE, Link, NONE, again_if_stale, bare};
 use crate::args::GroupCommand;
 use crate::failure::Outcome;
 
 pub async fn perform(cx: &Cx, command: GroupCommand) -> Outcome {
     let link = cx.link()?;
     match command {
-        GroupCommand::Ls(limit) => {
-            let query = PageQuery { limit: PAGE, cursor: None };
-            cx.list::<GroupList, _>(&link, &NONE, &query, limit.limit).await
+        GroupCommand::Ls(list) => {
+            let query = list.page();
+            cx.list::<GroupList, _>(&link, &NONE, &query, list.limit).await
         }
         GroupCommand::Show { group } => cx.one(&get(&link, &group).await?),
         GroupCommand::Create(args) => {

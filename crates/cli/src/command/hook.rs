@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use hostler_api::PageQuery;
 use hostler_api::ProjectPath;
 use hostler_api::hook::{
     DeadLetterBody, DeadLetterReply, DeliveryQuery, HookDeliveryList, HookDisable, HookDiscard,
@@ -18,7 +17,7 @@ use hostler_model::{
 };
 
 use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare};
-use crate::args::{HookAddArgs, HookArgs, HookCommand, HookPlace};
+use crate::args::{HookAddArgs, HookArgs, HookCommand, HookPlace, ListArgs};
 use crate::exit::Code as Exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, Description};
@@ -37,13 +36,13 @@ pub async fn perform(cx: &Cx, command: HookCommand) -> Outcome {
     let link = &cx.link()?;
     match command {
         HookCommand::Add(args) => add(cx, link, *args).await,
-        HookCommand::Ls { place, limit } => {
-            let query = PageQuery { limit: PAGE, cursor: None };
+        HookCommand::Ls { place, list } => {
+            let query = list.page();
             if place.global {
-                return cx.list::<HookList, _>(link, &NONE, &query, limit.limit).await;
+                return cx.list::<HookList, _>(link, &NONE, &query, list.limit).await;
             }
             let path = ProjectPath { project: link.project.clone() };
-            cx.list::<ProjectHookList, _>(link, &path, &query, limit.limit).await
+            cx.list::<ProjectHookList, _>(link, &path, &query, list.limit).await
         }
         HookCommand::Show(args) => show(cx, link, &args).await,
         HookCommand::Rm { hooks, place } => {
@@ -70,10 +69,10 @@ pub async fn perform(cx: &Cx, command: HookCommand) -> Outcome {
             let test = call!(link, place, hook, HookTest, ProjectHookTest, &NONE, &body)?;
             tested(cx, &test)
         }
-        HookCommand::Log { hook, state, limit } => log(cx, link, &hook, state, limit.limit).await,
-        HookCommand::Dead { hook, discard, discard_all, limit } => {
+        HookCommand::Log { hook, state, list } => log(cx, link, &hook, state, list).await,
+        HookCommand::Dead { hook, discard, discard_all, list } => {
             if discard.is_none() && !discard_all {
-                return log(cx, link, &hook, Some(DeliveryState::Dead), limit.limit).await;
+                return log(cx, link, &hook, Some(DeliveryState::Dead), list).await;
             }
             let (name, body) = (bare("hook", &hook.hook), DeadLetterBody { sequence: discard });
             cx.ui.confirm(&format!("Forget what {name} could not deliver?"))?;
@@ -153,9 +152,10 @@ async fn log(
     link: &Link,
     hook: &HookArgs,
     state: Option<DeliveryState>,
-    limit: Option<usize>,
+    list: ListArgs,
 ) -> Outcome {
-    let query = DeliveryQuery { state, limit: PAGE, cursor: None };
+    let ListArgs { limit, filter } = list;
+    let query = DeliveryQuery { state, filter, limit: PAGE, cursor: None };
     let name = bare("hook", &hook.hook);
     match hook.place.global {
         true => cx.list::<HookDeliveryList, _>(link, &anywhere(name), &query, limit).await,

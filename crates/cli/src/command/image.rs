@@ -84,8 +84,9 @@ async fn ls(cx: &Cx, args: ImageListArgs) -> Outcome {
         output::list(&cx.ui, cx.now(), &found.items)?;
         return Ok(DONE);
     }
-    let query = ImageListQuery { name: args.name, limit: PAGE, cursor: None };
-    cx.list::<ImageList, _>(&link, &NONE, &query, args.limit.limit).await
+    let query =
+        ImageListQuery { name: args.name, filter: args.list.filter, limit: PAGE, cursor: None };
+    cx.list::<ImageList, _>(&link, &NONE, &query, args.list.limit).await
 }
 
 /// With the nodes that have it, for those who may know.

@@ -1,15 +1,15 @@
 //! Invitations and password resets: links that are handed to people.
 
+use hostler_api::ProjectPath;
 use hostler_api::invitation::{
     InvitationCreate, InvitationCreateBody, InvitationList, InvitationPath, InvitationRevoke,
     PasswordResetIssue, PasswordResetIssueBody, ProjectInvitationCreate, ProjectInvitationList,
     ProjectInvitationPath, ProjectInvitationRevoke,
 };
 use hostler_api::user::UserPath;
-use hostler_api::{PageQuery, ProjectPath};
 use serde::Serialize;
 
-use super::{Cx, DONE, Link, NONE, PAGE, bare};
+use super::{Cx, DONE, Link, NONE, bare};
 use crate::args::{InvitationCommand, InvitationRefs, UserInviteArgs, UserResetArgs};
 use crate::failure::Outcome;
 use crate::output::{self, Format, age};
@@ -17,13 +17,13 @@ use crate::output::{self, Format, age};
 pub async fn perform(cx: &Cx, command: InvitationCommand) -> Outcome {
     let link = cx.link()?;
     match command {
-        InvitationCommand::Ls { scope, limit } => {
-            let query = PageQuery { limit: PAGE, cursor: None };
+        InvitationCommand::Ls { scope, list } => {
+            let query = list.page();
             match scope.only_project.as_deref().map(in_project) {
                 Some(path) => {
-                    cx.list::<ProjectInvitationList, _>(&link, &path, &query, limit.limit).await
+                    cx.list::<ProjectInvitationList, _>(&link, &path, &query, list.limit).await
                 }
-                None => cx.list::<InvitationList, _>(&link, &NONE, &query, limit.limit).await,
+                None => cx.list::<InvitationList, _>(&link, &NONE, &query, list.limit).await,
             }
         }
         InvitationCommand::Rm(args) => remove(cx, &link, args).await,

@@ -1,19 +1,19 @@
 //! Who holds which role in a project.
 
-use hostler_api::PageQuery;
 use hostler_api::user::{MemberList, MemberPath, MemberRemove, MemberSet, MemberSetBody};
 use hostler_model::RoleName;
 
-use super::{Cx, DONE, Link, NONE, PAGE, bare, project};
+use super::{Cx, DONE, Link, NONE, bare, project};
+use crate::args::ListArgs;
 use crate::failure::Outcome;
 
 fn path(project: &str, user: &str) -> MemberPath {
     MemberPath { project: bare("project", project).to_owned(), user: bare("user", user).to_owned() }
 }
 
-pub async fn ls(cx: &Cx, link: &Link, project: &str, limit: Option<usize>) -> Outcome {
-    let query = PageQuery { limit: PAGE, cursor: None };
-    cx.list::<MemberList, _>(link, &project::path(project), &query, limit).await
+pub async fn ls(cx: &Cx, link: &Link, project: &str, list: ListArgs) -> Outcome {
+    let query = list.page();
+    cx.list::<MemberList, _>(link, &project::path(project), &query, list.limit).await
 }
 
 pub async fn grant(cx: &Cx, link: &Link, project: &str, user: &str, role: RoleName) -> Outcome {

@@ -3,7 +3,6 @@
 use futures::TryStreamExt;
 use std::collections::HashMap;
 
-use hostler_api::PageQuery;
 use hostler_api::node::{
     JoinTokenCreate, JoinTokenCreateBody, JoinTokenList, JoinTokenPath, JoinTokenRevoke,
     NodeCordon, NodeCordonBody, NodeDrain, NodeDrainBody, NodeGet, NodeHeldList, NodeHeldView,
@@ -82,13 +81,14 @@ async fn ls(cx: &Cx, args: NodeListArgs) -> Outcome {
     let query = NodeListQuery {
         state: args.state,
         selector: args.selector,
+        filter: args.list.filter,
         limit: PAGE,
         ..NodeListQuery::default()
     };
     if !args.resources {
-        return cx.list::<NodeList, _>(&link, &NONE, &query, args.limit.limit).await;
+        return cx.list::<NodeList, _>(&link, &NONE, &query, args.list.limit).await;
     }
-    let pages = link.client.pages::<NodeList, _>(&NONE, &query, args.limit.limit)?;
+    let pages = link.client.pages::<NodeList, _>(&NONE, &query, args.list.limit)?;
     let nodes: Vec<NodeView> = pages.try_collect().await?;
     let held = link.client.call::<NodeHeldList>(&NONE, &NONE, &NONE).await?;
     let mut held: HashMap<NodeId, NodeHeldView> =
@@ -300,9 +300,9 @@ async fn token(cx: &Cx, command: JoinTokenCommand) -> Outcome {
     let link = cx.link()?;
     match command {
         JoinTokenCommand::Create(args) => token_create(cx, &link, args).await,
-        JoinTokenCommand::Ls(limit) => {
-            let query = PageQuery { limit: PAGE, cursor: None };
-            cx.list::<JoinTokenList, _>(&link, &NONE, &query, limit.limit).await
+        JoinTokenCommand::Ls(list) => {
+            let query = list.page();
+            cx.list::<JoinTokenList, _>(&link, &NONE, &query, list.limit).await
         }
         JoinTokenCommand::Rm { tokens } => {
             for token in tokens {

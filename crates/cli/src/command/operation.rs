@@ -18,8 +18,13 @@ pub async fn perform(cx: &Cx, command: OperationCommand) -> Outcome {
     let link = cx.link()?;
     match command {
         OperationCommand::Ls(args) => {
-            let query = OperationListQuery { state: args.state, limit: PAGE, cursor: None };
-            cx.list::<OperationList, _>(&link, &NONE, &query, args.limit.limit).await
+            let query = OperationListQuery {
+                state: args.state,
+                filter: args.list.filter,
+                limit: PAGE,
+                cursor: None,
+            };
+            cx.list::<OperationList, _>(&link, &NONE, &query, args.list.limit).await
         }
         OperationCommand::Get { operation } => {
             let query = OperationGetQuery::default();

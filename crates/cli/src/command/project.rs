@@ -1,14 +1,14 @@
 //! Projects.
 
+use hostler_api::ProjectPath;
 use hostler_api::project::{
     ProjectCreate, ProjectCreateBody, ProjectGet, ProjectList, ProjectRemove, ProjectUpdate,
     ProjectUpdateBody, ProjectView,
 };
 use hostler_api::task::QueueShow;
-use hostler_api::{PageQuery, ProjectPath};
 use hostler_model::{Generation, Quota};
 
-use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare, member};
+use super::{Cx, DONE, Link, NONE, again_if_stale, bare, member};
 use crate::args::{Limit, ProjectCommand, ShareArgs};
 use crate::exit;
 use crate::failure::{Failure, Outcome};
@@ -51,9 +51,9 @@ pub async fn perform(cx: &Cx, command: ProjectCommand) -> Outcome {
             };
             cx.changed(&link.client.call::<ProjectCreate>(&NONE, &NONE, &body).await?, "created")
         }
-        ProjectCommand::Ls(limit) => {
-            let query = PageQuery { limit: PAGE, cursor: None };
-            cx.list::<ProjectList, _>(&link, &NONE, &query, limit.limit).await
+        ProjectCommand::Ls(list) => {
+            let query = list.page();
+            cx.list::<ProjectList, _>(&link, &NONE, &query, list.limit).await
         }
         ProjectCommand::Get(args) => cx.one(&get(&link, &args.name).await?),
         ProjectCommand::Edit(args) => {
@@ -102,7 +102,7 @@ pub async fn perform(cx: &Cx, command: ProjectCommand) -> Outcome {
         }
         ProjectCommand::Members(args) => {
             let project = args.name.unwrap_or_else(|| link.project.clone());
-            member::ls(cx, &link, &project, args.limit.limit).await
+            member::ls(cx, &link, &project, args.list).await
         }
         ProjectCommand::Grant { in_project, user, role } => {
             member::grant(cx, &link, &in_project, &user, role).await

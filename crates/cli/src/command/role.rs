@@ -1,13 +1,12 @@
 //! Roles.
 
-use hostler_api::PageQuery;
 use hostler_api::role::{
     RoleCreate, RoleCreateBody, RoleGet, RoleHolders, RoleList, RolePath, RoleRemove, RoleUpdate,
     RoleUpdateBody, RoleView,
 };
 use hostler_model::{Code, Generation, PermissionSet};
 
-use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare};
+use super::{Cx, DONE, Link, NONE, again_if_stale, bare};
 use crate::args::{RoleCommand, RoleEditArgs};
 use crate::failure::{Failure, Outcome};
 use crate::output::Description;
@@ -15,9 +14,9 @@ use crate::output::Description;
 pub async fn perform(cx: &Cx, command: RoleCommand) -> Outcome {
     let link = cx.link()?;
     match command {
-        RoleCommand::Ls(limit) => {
-            let query = PageQuery { limit: PAGE, cursor: None };
-            cx.list::<RoleList, _>(&link, &NONE, &query, limit.limit).await
+        RoleCommand::Ls(list) => {
+            let query = list.page();
+            cx.list::<RoleList, _>(&link, &NONE, &query, list.limit).await
         }
         RoleCommand::Show { role } => show(cx, &link, &role).await,
         RoleCommand::Create(args) => {

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use hostler_api::PageQuery;
 use hostler_api::ProjectPath;
 use hostler_api::schedule::{
     NextFireView, ScheduleApply, ScheduleFireView, ScheduleGet, ScheduleHistory,
@@ -33,9 +32,9 @@ pub async fn perform(cx: &Cx, command: ScheduleCommand) -> Outcome {
     let link = cx.link()?;
     match command {
         ScheduleCommand::Add(args) => add(cx, &link, *args).await,
-        ScheduleCommand::Ls(limit) => {
-            let query = PageQuery { limit: PAGE, cursor: None };
-            cx.list::<ScheduleList, _>(&link, &project(&link), &query, limit.limit).await
+        ScheduleCommand::Ls(list) => {
+            let query = list.page();
+            cx.list::<ScheduleList, _>(&link, &project(&link), &query, list.limit).await
         }
         ScheduleCommand::Show(args) => show(cx, &link, &args.schedule).await,
         ScheduleCommand::Rm(args) => {
@@ -80,8 +79,13 @@ pub async fn perform(cx: &Cx, command: ScheduleCommand) -> Outcome {
         }
         ScheduleCommand::History(args) => {
             let path = named(&link, &args.which.schedule);
-            let query = ScheduleHistoryQuery { state: args.state, limit: PAGE, cursor: None };
-            cx.list::<ScheduleHistory, _>(&link, &path, &query, args.limit.limit).await
+            let query = ScheduleHistoryQuery {
+                state: args.state,
+                filter: args.list.filter,
+                limit: PAGE,
+                cursor: None,
+            };
+            cx.list::<ScheduleHistory, _>(&link, &path, &query, args.list.limit).await
         }
     }
 }

@@ -36,14 +36,15 @@ pub async fn perform(cx: &Cx, command: SecretCommand) -> Outcome {
             let version = version.or(secret.secret.version);
             get(cx, &link, &secret.secret, version).await
         }
-        SecretCommand::Versions { secret, limit } => {
+        SecretCommand::Versions { secret, list } => {
             let query = SecretVersionListQuery {
                 environment: environment(&secret.secret),
+                filter: list.filter,
                 limit: PAGE,
                 cursor: None,
             };
             let path = path(&link, &secret.secret);
-            cx.list::<SecretVersionList, _>(&link, &path, &query, limit.limit).await
+            cx.list::<SecretVersionList, _>(&link, &path, &query, list.limit).await
         }
         SecretCommand::Rm { secrets } => rm(cx, &link, &secrets).await,
         SecretCommand::Rewrap => rewrap(cx, &link).await,
@@ -64,9 +65,14 @@ fn of(secret: &SecretRef) -> SecretQuery {
 }
 
 async fn ls(cx: &Cx, link: &Link, args: SecretListArgs) -> Outcome {
-    let query = SecretListQuery { environment: args.environment, limit: PAGE, cursor: None };
+    let query = SecretListQuery {
+        environment: args.environment,
+        filter: args.list.filter,
+        limit: PAGE,
+        cursor: None,
+    };
     let path = ProjectPath { project: link.project.clone() };
-    cx.list::<SecretList, _>(link, &path, &query, args.limit.limit).await
+    cx.list::<SecretList, _>(link, &path, &query, args.list.limit).await
 }
 
 async fn set(

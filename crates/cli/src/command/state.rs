@@ -4,13 +4,13 @@ use std::path::Path;
 
 use futures::StreamExt;
 use hostler_api::ProjectPath;
+use hostler_api::WatchKind;
 use hostler_api::state::{
     StateAnswerView, StateChangeView, StateCommit, StateDelete, StateDeleteQuery, StateEncoding,
     StateEntryView, StateGet, StateHistory, StateHistoryQuery, StateKeyQuery, StateList,
     StateListQuery, StateNamespaceClear, StateNamespaceList, StateNamespacePath, StateOpBody,
     StatePut, StatePutQuery, StateResultView, StateTxnBody, StateVerb,
 };
-use hostler_api::{PageQuery, WatchKind};
 use hostler_client::decode_data;
 use hostler_model::{Name, STATE_VALUE_MAX, Span, StateEnd, StateKey};
 use serde::Serialize;
@@ -85,10 +85,10 @@ pub async fn perform(cx: &Cx, command: StateCommand) -> Outcome {
         }
         StateCommand::Watch { at, prefix, from } => follow(cx, &link, &at, prefix, from).await,
         StateCommand::Txn { file } => txn(cx, &link, &file).await,
-        StateCommand::Namespaces(limit) => {
-            let query = PageQuery { limit: PAGE, cursor: None };
+        StateCommand::Namespaces(list) => {
+            let query = list.page();
             let path = ProjectPath { project: link.project.clone() };
-            cx.list::<StateNamespaceList, _>(&link, &path, &query, limit.limit).await
+            cx.list::<StateNamespaceList, _>(&link, &path, &query, list.limit).await
         }
         StateCommand::Clear { namespace } => clear(cx, &link, namespace).await,
     }

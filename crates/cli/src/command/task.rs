@@ -136,10 +136,15 @@ async fn ls(cx: &Cx, args: TaskListArgs) -> Outcome {
     let link = cx.link()?;
     let path = ProjectPath { project: link.project.clone() };
     if let Some(name) = &args.array {
-        return array::tasks(cx, &link, name, args.state, args.limit.limit).await;
+        return array::tasks(cx, &link, name, args.state, args.list).await;
     }
-    let query = TaskListQuery { state: args.state, limit: PAGE, ..TaskListQuery::default() };
-    cx.list::<TaskList, _>(&link, &path, &query, args.limit.limit).await
+    let query = TaskListQuery {
+        state: args.state,
+        filter: args.list.filter,
+        limit: PAGE,
+        ..TaskListQuery::default()
+    };
+    cx.list::<TaskList, _>(&link, &path, &query, args.list.limit).await
 }
 
 fn paused(task: &TaskView) -> &'static str {

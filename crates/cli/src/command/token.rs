@@ -1,9 +1,8 @@
 //! API tokens.
 
-use hostler_api::PageQuery;
 use hostler_api::token::{TokenCreate, TokenCreateBody, TokenList, TokenPath, TokenRevoke};
 
-use super::{Cx, DONE, Link, NONE, PAGE, bare};
+use super::{Cx, DONE, Link, NONE, bare};
 use crate::args::{TokenCommand, TokenCreateArgs};
 use crate::failure::Outcome;
 use crate::output::{self, Format, age};
@@ -12,9 +11,9 @@ pub async fn perform(cx: &Cx, command: TokenCommand) -> Outcome {
     let link = cx.link()?;
     match command {
         TokenCommand::Create(args) => create(cx, &link, args).await,
-        TokenCommand::Ls(limit) => {
-            let query = PageQuery { limit: PAGE, cursor: None };
-            cx.list::<TokenList, _>(&link, &NONE, &query, limit.limit).await
+        TokenCommand::Ls(list) => {
+            let query = list.page();
+            cx.list::<TokenList, _>(&link, &NONE, &query, list.limit).await
         }
         TokenCommand::Rm { tokens } => {
             for token in tokens {

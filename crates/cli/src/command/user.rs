@@ -1,6 +1,5 @@
 //! Users and service accounts.
 
-use hostler_api::PageQuery;
 use hostler_api::second_factor::TotpReset;
 use hostler_api::session::{PasswordChange, PasswordChangeBody};
 use hostler_api::user::{
@@ -10,7 +9,7 @@ use hostler_api::user::{
 use hostler_model::{Generation, PrincipalKind, Subject};
 use hostler_trust::SecretString;
 
-use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare, group};
+use super::{Cx, DONE, Link, NONE, again_if_stale, bare, group};
 use crate::args::{UserCommand, UserCreateArgs, UserPasswdArgs};
 use crate::failure::{Failure, Outcome};
 
@@ -32,9 +31,9 @@ pub async fn perform(cx: &Cx, command: UserCommand) -> Outcome {
             Ok(DONE)
         }
         UserCommand::Identity(command) => super::oidc::identities(cx, &link, command).await,
-        UserCommand::Ls(limit) => {
-            let query = PageQuery { limit: PAGE, cursor: None };
-            cx.list::<UserList, _>(&link, &NONE, &query, limit.limit).await
+        UserCommand::Ls(list) => {
+            let query = list.page();
+            cx.list::<UserList, _>(&link, &NONE, &query, list.limit).await
         }
         UserCommand::Get { user } => cx.one(&get(&link, &user).await?),
         UserCommand::Disable(args) => each(cx, &link, &args.users, true).await,

@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
+use hostler_api::ProjectPath;
 use hostler_api::watcher::{
     WatcherApply, WatcherDisable, WatcherEnable, WatcherGet, WatcherList, WatcherPath,
     WatcherRemove, WatcherView,
 };
-use hostler_api::{PageQuery, ProjectPath};
 use hostler_model::{
     CertificateWatch, Code, CommandWatch, DirectoryWatch, DiskWatch, FileWatch, LogWatch,
     PortWatch, ProcessWatch, ServiceWatch, Span, Threshold, Watch, WatcherSpec,
 };
 
 use super::spec::labels;
-use super::{Cx, DONE, Link, NONE, PAGE, again_if_stale, bare};
+use super::{Cx, DONE, Link, NONE, again_if_stale, bare};
 use crate::args::{WatcherAddArgs, WatcherCommand};
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, Description};
@@ -25,10 +25,10 @@ pub async fn perform(cx: &Cx, command: WatcherCommand) -> Outcome {
     let link = &cx.link()?;
     match command {
         WatcherCommand::Add(args) => add(cx, link, *args).await,
-        WatcherCommand::Ls(limit) => {
+        WatcherCommand::Ls(list) => {
             let path = ProjectPath { project: link.project.clone() };
-            let query = PageQuery { limit: PAGE, cursor: None };
-            cx.list::<WatcherList, _>(link, &path, &query, limit.limit).await
+            let query = list.page();
+            cx.list::<WatcherList, _>(link, &path, &query, list.limit).await
         }
         WatcherCommand::Show(args) => show(cx, link, &args.watcher).await,
         WatcherCommand::Enable(args) => {

@@ -226,7 +226,7 @@ impl Control {
                     update.required("node backup", backup.id)?;
                     if let Some((event, audit)) = told {
                         let told = (std::slice::from_ref(event), std::slice::from_ref(audit));
-                        tx.journal_append(told.0, told.1).await?;
+                        tx.journal_append_of(backup.operation_id, told.0, told.1).await?;
                     }
                     Ok::<_, Error>(())
                 })

@@ -336,7 +336,7 @@ impl Control {
                         return Ok(false);
                     }
                     if !events.is_empty() || !audits.is_empty() {
-                        tx.journal_append(events, audits).await?;
+                        tx.journal_append_of(saved.id, events, audits).await?;
                     }
                     Ok::<_, Error>(true)
                 })

@@ -15,22 +15,25 @@ use hostler_model::{
 
 use super::error::malformed;
 use super::gate::Gate;
-use super::{Answer, App, Call, page};
+use super::gather::Gather;
+use super::{Answer, App, Call};
 
 pub(crate) async fn list(
     app: App,
     call: Call<ApprovalList>,
 ) -> Result<Answer<Listing<ApprovalView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::of::<ApprovalList>(&call.query)?;
     let query = ApprovalQuery {
         is_mine: call.query.mine == Some(true),
         is_to_decide: call.query.to_decide == Some(true),
         state: call.query.state,
     };
-    let found = app.control().approval_list(&call.cx, &query, after.as_deref(), limit).await?;
     let now = app.clock().now();
-    Ok(Answer::new(page::listing(found, |detail| view(detail, now))))
+    while let Some(ask) = list.ask() {
+        let found = app.control().approval_list(&call.cx, &query, ask.after(), ask.limit).await?;
+        list.take(found, |detail| view(detail, now))?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn get(app: App, call: Call<ApprovalGet>) -> Result<Answer<ApprovalView>, Error> {
@@ -84,10 +87,13 @@ async fn listed(
     project: Option<&Project>,
     query: &PageQuery,
 ) -> Result<Answer<Listing<ApprovalPolicyView>>, Error> {
-    let after = page::after(query.cursor.as_deref())?;
-    let limit = page::limit(query.limit)?;
-    let found = app.control().approval_policy_list(cx, project, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, policy_view)))
+    let mut list = Gather::of::<ApprovalPolicyList>(query)?;
+    let control = app.control();
+    while let Some(ask) = list.ask() {
+        let found = control.approval_policy_list(cx, project, ask.after(), ask.limit).await?;
+        list.take(found, policy_view)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn policy(

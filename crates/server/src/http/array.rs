@@ -8,17 +8,21 @@ use hostler_api::task::{
 use hostler_control::{AccountQuery, ArrayDetail, NewArray};
 use hostler_model::{Caller, Error};
 
+use super::gather::Gather;
 use super::{Answer, App, Call, page, view};
 
 pub(crate) async fn list(
     app: App,
     call: Call<ArrayList>,
 ) -> Result<Answer<Listing<ArrayView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let arrays =
-        app.control().task_array_list(&call.cx, call.project(), after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(arrays, |array| view::array(&call.cx.caller, array))))
+    let mut list = Gather::of::<ArrayList>(&call.query)?;
+    let control = app.control();
+    while let Some(ask) = list.ask() {
+        let arrays =
+            control.task_array_list(&call.cx, call.project(), ask.after(), ask.limit).await?;
+        list.take(arrays, |array| view::array(&call.cx.caller, array))?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn submit(app: App, call: Call<ArraySubmit>) -> Result<Answer<ArrayView>, Error> {

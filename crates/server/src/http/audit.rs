@@ -9,6 +9,7 @@ use hostler_control::{AuditQuery, AuditSinkDetail};
 use hostler_model::{AuditVerdict, Diagnostic, Error};
 
 use super::error::malformed;
+use super::gather::Gather;
 use super::{Answer, App, Call, page};
 
 /// The longest text that can be searched for.
@@ -18,8 +19,7 @@ pub(crate) async fn list(
     app: App,
     call: Call<AuditList>,
 ) -> Result<Answer<Listing<AuditView>>, Error> {
-    let before = page::before(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::numbered::<AuditList>(&call.query)?;
     let asked = &call.query;
     if asked.text.as_ref().is_some_and(|text| text.chars().count() > TEXT_MAX) {
         let detail = format!("text has at most {TEXT_MAX} characters");
@@ -42,8 +42,11 @@ pub(crate) async fn list(
         until: asked.until,
         text: asked.text.clone(),
     };
-    let entries = app.control().audit_list(&call.cx, &query, before, limit).await?;
-    Ok(Answer::new(page::listing(entries, AuditView::from)))
+    while let Some(ask) = list.ask() {
+        let entries = app.control().audit_list(&call.cx, &query, ask.number(), ask.limit).await?;
+        list.take(entries, AuditView::from)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn export(
@@ -67,10 +70,12 @@ pub(crate) async fn anchors(
     app: App,
     call: Call<AuditAnchorList>,
 ) -> Result<Answer<Listing<AuditAnchorView>>, Error> {
-    let before = page::before(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let anchors = app.control().audit_anchor_list(&call.cx, before, limit).await?;
-    Ok(Answer::new(page::listing(anchors, AuditAnchorView::from)))
+    let mut list = Gather::numbered::<AuditAnchorList>(&call.query)?;
+    while let Some(ask) = list.ask() {
+        let anchors = app.control().audit_anchor_list(&call.cx, ask.number(), ask.limit).await?;
+        list.take(anchors, AuditAnchorView::from)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn anchor(

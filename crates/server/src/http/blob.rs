@@ -12,17 +12,20 @@ use hostler_model::{BlobKind, BlobScope, Error, KeptOutput, Name, RunOutput};
 use http::header::CONTENT_LENGTH;
 
 use super::app::StreamPermit;
+use super::gather::Gather;
 use super::{Answer, App, Call, page};
 
 pub(crate) async fn list(
     app: App,
     call: Call<BlobList>,
 ) -> Result<Answer<Listing<BlobView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let scope = BlobScope::Project(call.project().id);
-    let found = app.control().blob_list(scope, call.query.kind, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, view)))
+    let mut list = Gather::of::<BlobList>(&call.query)?;
+    let (control, project, kind) = (app.control(), call.project().id, call.query.kind);
+    while let Some(ask) = list.ask() {
+        let scope = BlobScope::Project(project);
+        list.take(control.blob_list(scope, kind, ask.after(), ask.limit).await?, view)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn missing(

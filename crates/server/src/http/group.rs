@@ -8,16 +8,19 @@ use hostler_api::{Listing, Nothing};
 use hostler_control::{GroupChange, GroupDetail, NewGroup};
 use hostler_model::Error;
 
-use super::{Answer, App, Call, page};
+use super::gather::Gather;
+use super::{Answer, App, Call};
 
 pub(crate) async fn list(
     app: App,
     call: Call<GroupList>,
 ) -> Result<Answer<Listing<GroupView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let groups = app.control().group_list(&call.cx, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(groups, view)))
+    let mut list = Gather::of::<GroupList>(&call.query)?;
+    while let Some(ask) = list.ask() {
+        let groups = app.control().group_list(&call.cx, ask.after(), ask.limit).await?;
+        list.take(groups, view)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn get(app: App, call: Call<GroupGet>) -> Result<Answer<GroupView>, Error> {

@@ -12,7 +12,8 @@ use hostler_control::{Cx, EventHookDetail};
 use hostler_model::{Diagnostic, Error, EventHookSpec, Generation, HookDelivery, Name, Project};
 
 use super::error::malformed;
-use super::{Answer, App, Call, page};
+use super::gather::Gather;
+use super::{Answer, App, Call};
 
 /// The same for hooks of the whole installation and of a project.
 macro_rules! both {
@@ -58,10 +59,12 @@ async fn listed(
     project: Option<&Project>,
     query: &PageQuery,
 ) -> Result<Answer<Listing<HookView>>, Error> {
-    let after = page::after(query.cursor.as_deref())?;
-    let limit = page::limit(query.limit)?;
-    let found = app.control().event_hook_list(cx, project, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, view)))
+    let mut list = Gather::of::<HookList>(query)?;
+    while let Some(ask) = list.ask() {
+        let found = app.control().event_hook_list(cx, project, ask.after(), ask.limit).await?;
+        list.take(found, view)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 async fn got(
@@ -127,11 +130,14 @@ async fn delivered(
     hook: &str,
     query: &DeliveryQuery,
 ) -> Result<Answer<Listing<DeliveryView>>, Error> {
-    let before = page::before(query.cursor.as_deref())?;
-    let limit = page::limit(query.limit)?;
-    let control = app.control();
-    let found = control.hook_delivery_list(cx, project, hook, query.state, before, limit).await?;
-    Ok(Answer::new(page::listing(found, delivery_view)))
+    let mut list = Gather::numbered::<HookDeliveryList>(query)?;
+    let (control, state) = (app.control(), query.state);
+    while let Some(ask) = list.ask() {
+        let (before, limit) = (ask.number(), ask.limit);
+        let found = control.hook_delivery_list(cx, project, hook, state, before, limit).await?;
+        list.take(found, delivery_view)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 async fn replayed(

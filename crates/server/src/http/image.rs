@@ -13,6 +13,7 @@ use hostler_control::{ImageOnNode, ImagePresence, NewImage, OutputItem, OutputRe
 use hostler_model::{BlobScope, Code, Error, Image, NodeContainer, NodeImage, Operation};
 use http::header::CONTENT_LENGTH;
 
+use super::gather::Gather;
 use super::{Answer, App, Call, blob, page, view};
 
 const BYTES: &str = "application/octet-stream";
@@ -35,11 +36,13 @@ pub(crate) async fn list(
     app: App,
     call: Call<ImageList>,
 ) -> Result<Answer<Listing<ImageView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::of::<ImageList>(&call.query)?;
     let name = call.query.name.as_ref();
-    let images = app.control().image_list(&call.cx, name, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(images, shown)))
+    while let Some(ask) = list.ask() {
+        let images = app.control().image_list(&call.cx, name, ask.after(), ask.limit).await?;
+        list.take(images, shown)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn get(app: App, call: Call<ImageGet>) -> Result<Answer<ImageView>, Error> {

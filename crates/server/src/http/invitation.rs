@@ -13,8 +13,9 @@ use hostler_model::{Error, InvitationId, Project, Timestamp};
 use hostler_trust::{Link, SecretString, SecretToken};
 
 use super::gate::Gate;
+use super::gather::Gather;
 use super::session::{control_kind, granted};
-use super::{Answer, App, Call, PublicCall, page};
+use super::{Answer, App, Call, PublicCall};
 
 pub(crate) async fn list(
     app: App,
@@ -36,11 +37,13 @@ async fn listed(
     project: Option<&Project>,
     query: &PageQuery,
 ) -> Result<Answer<Listing<InvitationView>>, Error> {
-    let after = page::after(query.cursor.as_deref())?;
-    let limit = page::limit(query.limit)?;
-    let found = app.control().invitation_list(cx, project, after.as_deref(), limit).await?;
+    let mut list = Gather::of::<InvitationList>(query)?;
     let now = app.clock().now();
-    Ok(Answer::new(page::listing(found, |detail| view(detail, now))))
+    while let Some(ask) = list.ask() {
+        let found = app.control().invitation_list(cx, project, ask.after(), ask.limit).await?;
+        list.take(found, |detail| view(detail, now))?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn create(

@@ -8,7 +8,8 @@ use hostler_api::{Listing, Nothing};
 use hostler_control::{LockAnswer, LockAsk, LockDetail};
 use hostler_model::{Error, LockHold, LockName, PastHold};
 
-use super::{Answer, App, Call, page};
+use super::gather::Gather;
+use super::{Answer, App, Call};
 
 pub(super) fn held(hold: LockHold) -> LockHoldView {
     LockHoldView {
@@ -68,11 +69,14 @@ pub(crate) async fn list(
     app: App,
     call: Call<LockList>,
 ) -> Result<Answer<Listing<LockView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::of::<LockList>(&call.query)?;
     let is_used = !call.query.all.unwrap_or_default();
-    let found = app.control().lock_list(call.project(), is_used, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, |lock| detail(lock).lock)))
+    let (control, project) = (app.control(), call.project());
+    while let Some(ask) = list.ask() {
+        let found = control.lock_list(project, is_used, ask.after(), ask.limit).await?;
+        list.take(found, |lock| detail(lock).lock)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn get(app: App, call: Call<LockGet>) -> Result<Answer<LockDetailView>, Error> {

@@ -29,6 +29,7 @@ mod stall;
 mod unread;
 
 mod exec;
+mod gather;
 mod logs;
 mod page;
 mod standing;

@@ -9,7 +9,8 @@ use hostler_api::{Listing, Nothing};
 use hostler_control::{Bundle, ModuleDetail, NewModule};
 use hostler_model::Error;
 
-use super::{Answer, App, Call, page};
+use super::gather::Gather;
+use super::{Answer, App, Call};
 
 fn module(ModuleDetail { version, created_by }: ModuleDetail) -> ModuleView {
     ModuleView {
@@ -27,10 +28,12 @@ pub(crate) async fn list(
     app: App,
     call: Call<ModuleList>,
 ) -> Result<Answer<Listing<ModuleView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let found = app.control().module_list(call.project(), after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, module)))
+    let mut list = Gather::of::<ModuleList>(&call.query)?;
+    while let Some(ask) = list.ask() {
+        let found = app.control().module_list(call.project(), ask.after(), ask.limit).await?;
+        list.take(found, module)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn push(app: App, call: Call<ModulePush>) -> Result<Answer<ModulePushed>, Error> {
@@ -61,12 +64,13 @@ pub(crate) async fn versions(
     app: App,
     call: Call<ModuleVersionList>,
 ) -> Result<Answer<Listing<ModuleView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let name = &call.path.module;
-    let found =
-        app.control().module_versions(call.project(), name, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, module)))
+    let mut list = Gather::of::<ModuleVersionList>(&call.query)?;
+    let (control, name) = (app.control(), &call.path.module);
+    while let Some(ask) = list.ask() {
+        let found = control.module_versions(call.project(), name, ask.after(), ask.limit).await?;
+        list.take(found, module)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn remove(app: App, call: Call<ModuleRemove>) -> Result<Answer<Nothing>, Error> {

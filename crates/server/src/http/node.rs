@@ -13,8 +13,9 @@ use hostler_model::{Diagnostic, Error, Labels, Node, Operation};
 
 use super::error::malformed;
 use super::gate::Gate;
+use super::gather::Gather;
 use super::watch::{self, Watched};
-use super::{Answer, App, Call, PublicCall, page, view, workload_view};
+use super::{Answer, App, Call, PublicCall, gather, page, view, workload_view};
 
 pub(crate) async fn list(
     app: App,
@@ -24,13 +25,16 @@ pub(crate) async fn list(
         NodeFilter { state: call.query.state, selector: selector(call.query.selector.as_deref())? };
     if call.query.watch == Some(true) {
         let cursor = call.query.cursor.clone();
-        return watch::open(app, call, cursor, Watched::Nodes(filter)).await;
+        let asked = gather::filter::<NodeList>(call.query.filter.as_deref())?;
+        return watch::open(app, call, cursor, Watched::Nodes(filter), asked).await;
     }
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::of::<NodeList>(&call.query)?;
     let head = app.control().event_head().await?;
-    let nodes = app.control().node_list(&call.cx, &filter, after.as_deref(), limit).await?;
-    let mut listing = page::listing(nodes, view::node);
+    while let Some(ask) = list.ask() {
+        let nodes = app.control().node_list(&call.cx, &filter, ask.after(), ask.limit).await?;
+        list.take(nodes, view::node)?;
+    }
+    let mut listing = list.listing();
     listing.watch_cursor = Some(head.to_string());
     Ok(Answer::new(listing))
 }
@@ -134,11 +138,13 @@ pub(crate) async fn token_list(
     app: App,
     call: Call<JoinTokenList>,
 ) -> Result<Answer<Listing<JoinTokenView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let tokens = app.control().join_token_list(&call.cx, after.as_deref(), limit).await?;
+    let mut list = Gather::of::<JoinTokenList>(&call.query)?;
     let now = app.clock().now();
-    Ok(Answer::new(page::listing(tokens, |token| view::join_token(token, now))))
+    while let Some(ask) = list.ask() {
+        let tokens = app.control().join_token_list(&call.cx, ask.after(), ask.limit).await?;
+        list.take(tokens, |token| view::join_token(token, now))?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn token_create(

@@ -13,6 +13,7 @@ use hostler_model::{
 };
 use hostler_store::NodeBackupFilter;
 
+use super::gather::Gather;
 use super::{Answer, App, Call, page, view};
 
 const SECOND: i64 = 1_000_000;
@@ -84,14 +85,17 @@ pub(crate) async fn list(
     app: App,
     call: Call<NodeBackupList>,
 ) -> Result<Answer<Listing<NodeBackupView>>, Error> {
-    let query = call.query;
-    let after = page::after(query.cursor.as_deref())?;
-    let limit = page::limit(query.limit)?;
+    let mut list = Gather::of::<NodeBackupList>(&call.query)?;
+    let (control, query) = (app.control(), call.query);
     let filter = NodeBackupFilter { node: None, state: query.state, label: query.label };
     let node = query.node.as_deref();
-    let found =
-        app.control().node_backup_list(&call.cx, node, filter, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, backup)))
+    while let Some(ask) = list.ask() {
+        let filter = filter.clone();
+        let found =
+            control.node_backup_list(&call.cx, node, filter, ask.after(), ask.limit).await?;
+        list.take(found, backup)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn get(

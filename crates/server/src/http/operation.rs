@@ -4,18 +4,21 @@ use hostler_api::Listing;
 use hostler_api::operation::{OperationCancel, OperationGet, OperationList, OperationView};
 use hostler_model::{Error, OperationId};
 
+use super::gather::Gather;
 use super::task::patience;
-use super::{Answer, App, Call, page, view};
+use super::{Answer, App, Call, view};
 
 pub(crate) async fn list(
     app: App,
     call: Call<OperationList>,
 ) -> Result<Answer<Listing<OperationView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let operations =
-        app.control().operation_list(&call.cx, call.query.state, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(operations, view::operation)))
+    let mut list = Gather::of::<OperationList>(&call.query)?;
+    let (control, state) = (app.control(), call.query.state);
+    while let Some(ask) = list.ask() {
+        let operations = control.operation_list(&call.cx, state, ask.after(), ask.limit).await?;
+        list.take(operations, view::operation)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn get(

@@ -7,16 +7,19 @@ use hostler_api::{Listing, Nothing};
 use hostler_control::ProjectChange;
 use hostler_model::{Error, Project};
 
-use super::{Answer, App, Call, page, view};
+use super::gather::Gather;
+use super::{Answer, App, Call, view};
 
 pub(crate) async fn list(
     app: App,
     call: Call<ProjectList>,
 ) -> Result<Answer<Listing<ProjectView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let projects = app.control().project_list(&call.cx, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(projects, view::project)))
+    let mut list = Gather::of::<ProjectList>(&call.query)?;
+    while let Some(ask) = list.ask() {
+        let projects = app.control().project_list(&call.cx, ask.after(), ask.limit).await?;
+        list.take(projects, view::project)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn create(

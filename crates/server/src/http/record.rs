@@ -11,7 +11,7 @@ use hostler_model::{
 use super::error::malformed;
 use super::gate::unknown_project;
 use super::watch::{self, Watched};
-use super::{Answer, App, Call, page, view};
+use super::{Answer, App, Call, gather, page, view};
 
 pub(crate) async fn events(
     app: App,
@@ -36,7 +36,7 @@ pub(crate) async fn events(
             return Err(malformed("what is watched begins now and has no end", next));
         }
         let cursor = call.query.cursor.clone();
-        return watch::open(app, call, cursor, Watched::Events(query)).await;
+        return watch::open(app, call, cursor, Watched::Events(query), None).await;
     }
     let before = page::before(call.query.cursor.as_deref())?;
     let limit = page::limit(call.query.limit)?;
@@ -49,12 +49,7 @@ pub(crate) async fn events(
 }
 
 fn filter(given: Option<&str>, kinds: &[EventPattern]) -> Result<Option<Filter>, Error> {
-    let Some(text) = given else { return Ok(None) };
-    read_event_filter(text, kinds).map(Some).map_err(|mistake| {
-        let mut error = malformed("the filter cannot be read", "mend it where the mark is");
-        error.errors = vec![Diagnostic::new("/query/filter", mistake.to_string())];
-        error
-    })
+    gather::read(given, |text| read_event_filter(text, kinds))
 }
 
 async fn visible_project(

@@ -7,16 +7,19 @@ use hostler_api::{Listing, Nothing};
 use hostler_control::{NewRole, RoleChange, RoleDetail};
 use hostler_model::{CustomRole, Error, Generation, Role, RoleName};
 
+use super::gather::Gather;
 use super::{Answer, App, Call, page};
 
 pub(crate) async fn list(
     app: App,
     call: Call<RoleList>,
 ) -> Result<Answer<Listing<RoleView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let roles = app.control().role_list(&call.cx, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(roles, view)))
+    let mut list = Gather::of::<RoleList>(&call.query)?;
+    while let Some(ask) = list.ask() {
+        let roles = app.control().role_list(&call.cx, ask.after(), ask.limit).await?;
+        list.take(roles, view)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn get(app: App, call: Call<RoleGet>) -> Result<Answer<RoleView>, Error> {

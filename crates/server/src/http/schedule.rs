@@ -10,6 +10,7 @@ use hostler_control::{FireDetails, NextFire, ScheduleDetail};
 use hostler_model::{Diagnostic, Error, Name, ScheduleId};
 
 use super::error::malformed;
+use super::gather::Gather;
 use super::{Answer, App, Call, page};
 
 const NEXT_DEFAULT: u32 = 10;
@@ -73,11 +74,13 @@ pub(crate) async fn list(
     app: App,
     call: Call<ScheduleList>,
 ) -> Result<Answer<Listing<ScheduleView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let control = app.control();
-    let found = control.schedule_list(&call.cx, call.project(), after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, view)))
+    let mut list = Gather::of::<ScheduleList>(&call.query)?;
+    let (control, project) = (app.control(), call.project());
+    while let Some(ask) = list.ask() {
+        let found = control.schedule_list(&call.cx, project, ask.after(), ask.limit).await?;
+        list.take(found, view)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn get(app: App, call: Call<ScheduleGet>) -> Result<Answer<ScheduleView>, Error> {
@@ -157,11 +160,12 @@ pub(crate) async fn history(
     app: App,
     call: Call<ScheduleHistory>,
 ) -> Result<Answer<Listing<ScheduleFireView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::of::<ScheduleHistory>(&call.query)?;
     let (name, state) = (&call.path.schedule, call.query.state);
-    let control = app.control();
-    let found =
-        control.schedule_history(call.project(), name, state, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, fire)))
+    let (control, project) = (app.control(), call.project());
+    while let Some(ask) = list.ask() {
+        let found = control.schedule_history(project, name, state, ask.after(), ask.limit).await?;
+        list.take(found, fire)?;
+    }
+    Ok(Answer::new(list.listing()))
 }

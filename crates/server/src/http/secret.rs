@@ -12,6 +12,7 @@ use hostler_control::{SecretDetail, VaultDetail};
 use hostler_model::{Error, Name, SecretRef, SecretVersion, default_environment};
 use hostler_trust::SecretBytes;
 
+use super::gather::Gather;
 use super::{Answer, App, Call, page};
 
 fn named(name: &Name, environment: Option<&Name>) -> SecretRef {
@@ -50,13 +51,15 @@ pub(crate) async fn list(
     app: App,
     call: Call<SecretList>,
 ) -> Result<Answer<Listing<SecretView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::of::<SecretList>(&call.query)?;
     let environment = call.query.environment.as_ref();
-    let project = call.project();
-    let found =
-        app.control().secret_list(&call.cx, project, environment, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, shown)))
+    let (control, project) = (app.control(), call.project());
+    while let Some(ask) = list.ask() {
+        let found =
+            control.secret_list(&call.cx, project, environment, ask.after(), ask.limit).await?;
+        list.take(found, shown)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn get(app: App, call: Call<SecretGet>) -> Result<Answer<SecretView>, Error> {
@@ -124,14 +127,15 @@ pub(crate) async fn versions(
     app: App,
     call: Call<SecretVersionList>,
 ) -> Result<Answer<Listing<SecretVersionView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::of::<SecretVersionList>(&call.query)?;
     let reference = named(&call.path.secret, call.query.environment.as_ref());
-    let (secret, found) = app
-        .control()
-        .secret_versions(&call.cx, call.project(), &reference, after.as_deref(), limit)
-        .await?;
-    Ok(Answer::new(page::listing(found, |of| version(of, secret.version_current))))
+    let (control, project) = (app.control(), call.project());
+    while let Some(ask) = list.ask() {
+        let (secret, found) =
+            control.secret_versions(&call.cx, project, &reference, ask.after(), ask.limit).await?;
+        list.take(found, |of| version(of, secret.version_current))?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn destroy(

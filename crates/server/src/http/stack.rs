@@ -17,6 +17,7 @@ use hostler_model::stack::{Stack, StackEvent, StackEventStatus};
 use serde_json::{Map, Value};
 
 use super::error::malformed;
+use super::gather::Gather;
 use super::stack_resource::depth;
 use super::{Answer, App, Call, page};
 
@@ -140,8 +141,7 @@ pub(crate) async fn list(
     app: App,
     call: Call<StackList>,
 ) -> Result<Answer<Listing<StackView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::of::<StackList>(&call.query)?;
     let asked = call.query.clone();
     let query = StackQuery {
         names: asked.name.into_iter().collect(),
@@ -152,10 +152,12 @@ pub(crate) async fn list(
         with_deleted: asked.deleted.unwrap_or_default(),
         ..StackQuery::default()
     };
-    let control = app.control();
-    let found =
-        control.stack_list(&call.cx, call.project(), &query, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, view)))
+    let (control, project) = (app.control(), call.project());
+    while let Some(ask) = list.ask() {
+        let found = control.stack_list(&call.cx, project, &query, ask.after(), ask.limit).await?;
+        list.take(found, view)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn create(

@@ -10,8 +10,9 @@ use hostler_control::{StackAsk, StackDriftDetail, StackEdit, StackIntent, StackP
 use hostler_model::stack::StackPoint;
 use hostler_model::{Code, Diagnostic, Error};
 
+use super::gather::Gather;
 use super::stack::{edit, form, refused, shown};
-use super::{Answer, App, Call, page};
+use super::{Answer, App, Call};
 
 fn view(StackPlanDetail { plan, stack, changes }: StackPlanDetail) -> StackPlanView {
     StackPlanView {
@@ -77,12 +78,14 @@ pub(crate) async fn list(
     app: App,
     call: Call<StackPlanList>,
 ) -> Result<Answer<Listing<StackPlanView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let (control, stack) = (app.control(), call.query.stack.as_deref());
-    let found =
-        control.stack_plan_list(&call.cx, call.project(), stack, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, view)))
+    let mut list = Gather::of::<StackPlanList>(&call.query)?;
+    let (control, project, stack) = (app.control(), call.project(), call.query.stack.as_deref());
+    while let Some(ask) = list.ask() {
+        let found =
+            control.stack_plan_list(&call.cx, project, stack, ask.after(), ask.limit).await?;
+        list.take(found, view)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn create(

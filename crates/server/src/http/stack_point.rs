@@ -14,9 +14,10 @@ use hostler_model::stack::{SnapshotBody, StackPoint, StackRevision, StackSnapsho
 use hostler_model::{Diagnostic, Error};
 
 use super::error::malformed;
+use super::gather::Gather;
 use super::stack::{form, location, refused, shown};
 use super::stack_plan::point;
-use super::{Answer, App, Call, page};
+use super::{Answer, App, Call};
 
 fn revision(found: StackRevision) -> StackRevisionView {
     StackRevisionView {
@@ -48,12 +49,14 @@ pub(crate) async fn revisions(
     app: App,
     call: Call<StackRevisionList>,
 ) -> Result<Answer<Listing<StackRevisionView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let (control, stack) = (app.control(), &call.path.stack);
-    let found =
-        control.stack_revisions(&call.cx, call.project(), stack, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, revision)))
+    let mut list = Gather::of::<StackRevisionList>(&call.query)?;
+    let (control, project, stack) = (app.control(), call.project(), &call.path.stack);
+    while let Some(ask) = list.ask() {
+        let found =
+            control.stack_revisions(&call.cx, project, stack, ask.after(), ask.limit).await?;
+        list.take(found, revision)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn revision_get(
@@ -70,12 +73,14 @@ pub(crate) async fn snapshots(
     app: App,
     call: Call<StackSnapshotList>,
 ) -> Result<Answer<Listing<StackSnapshotView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let (control, stack) = (app.control(), &call.path.stack);
-    let found =
-        control.stack_snapshots(&call.cx, call.project(), stack, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, snapshot)))
+    let mut list = Gather::of::<StackSnapshotList>(&call.query)?;
+    let (control, project, stack) = (app.control(), call.project(), &call.path.stack);
+    while let Some(ask) = list.ask() {
+        let found =
+            control.stack_snapshots(&call.cx, project, stack, ask.after(), ask.limit).await?;
+        list.take(found, snapshot)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn snapshot_create(

@@ -14,6 +14,7 @@ use hostler_model::{Diagnostic, Error};
 use serde_json::{Map, Value, json};
 
 use super::error::malformed;
+use super::gather::Gather;
 use super::{Answer, App, Call, page};
 
 /// Where it waits in the traversal that its stack is in.
@@ -75,12 +76,15 @@ pub(crate) async fn list(
     app: App,
     call: Call<StackResourceList>,
 ) -> Result<Answer<Listing<StackResourceView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let (limit, depth) = (page::limit(call.query.limit)?, depth(call.query.depth)?);
+    let mut list = Gather::of::<StackResourceList>(&call.query)?;
+    let depth = depth(call.query.depth)?;
     let control = app.control();
     let found = control.stack_resources(&call.cx, call.project(), &call.path.stack, depth).await?;
     let key = |one: &StackResourceDetail| format!("{}/{}", one.stack.id, one.row.name);
-    Ok(Answer::new(page::listing(page::part(found, after.as_deref(), limit, key)?, line)))
+    while let Some(ask) = list.ask() {
+        list.take(page::part(found.clone(), ask.after(), ask.limit, key)?, line)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn get(

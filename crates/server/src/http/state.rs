@@ -14,6 +14,7 @@ use hostler_model::{Diagnostic, Error, Limit, Name, STATE_KEY_MAX, StateKey, Sta
 use http::HeaderName;
 
 use super::error::malformed;
+use super::gather::Gather;
 use super::{Answer, App, Call, page, state_body, state_watch};
 
 fn place(namespace: &Name, key: &StateKey) -> StatePlace {
@@ -24,19 +25,15 @@ pub(crate) async fn namespaces(
     app: App,
     call: Call<StateNamespaceList>,
 ) -> Result<Answer<Listing<StateNamespaceView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let found = app.control().state_namespaces(call.project(), after.as_deref(), limit).await?;
-    let view = |sum: StateSum| {
-        let name = sum.namespace?;
-        Some(StateNamespaceView { name, entries: sum.entries, bytes: sum.bytes })
-    };
-    let listing = page::listing(found, view);
-    Ok(Answer::new(Listing {
-        items: listing.items.into_iter().flatten().collect(),
-        next_cursor: listing.next_cursor,
-        watch_cursor: None,
-    }))
+    let mut list = Gather::of::<StateNamespaceList>(&call.query)?;
+    while let Some(ask) = list.ask() {
+        let found = app.control().state_namespaces(call.project(), ask.after(), ask.limit).await?;
+        list.sift(found, |sum: StateSum| {
+            let name = sum.namespace?;
+            Some(StateNamespaceView { name, entries: sum.entries, bytes: sum.bytes })
+        })?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn clear(

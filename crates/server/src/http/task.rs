@@ -10,9 +10,10 @@ use hostler_control::{NewTask, OutputQuery, TaskDetail};
 use hostler_model::{Caller, Diagnostic, Error, Span};
 
 use super::error::malformed;
+use super::gather::Gather;
 use super::logs;
 use super::watch::{self, Watched};
-use super::{Answer, App, Call, page, view};
+use super::{Answer, App, Call, gather, page, view};
 
 /// The longest a caller may wait in one request.
 const WAIT_MAX: Span = Span::from_secs(60);
@@ -36,19 +37,21 @@ pub(crate) async fn list(
 ) -> Result<Answer<Listing<TaskView>>, Error> {
     if call.query.watch == Some(true) {
         let cursor = call.query.cursor.clone();
+        let asked = gather::filter::<TaskList>(call.query.filter.as_deref())?;
         let watched = Watched::Tasks { project: call.project().clone(), state: call.query.state };
-        return watch::open(app, call, cursor, watched).await;
+        return watch::open(app, call, cursor, watched, asked).await;
     }
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::of::<TaskList>(&call.query)?;
     let head = app.control().event_head().await?;
     let states = call.query.state.as_slice();
     let array = call.query.array.as_deref();
-    let tasks = app
-        .control()
-        .task_list(&call.cx, call.project(), states, array, after.as_deref(), limit)
-        .await?;
-    let mut listing = page::listing(tasks, |task| view::task(&call.cx.caller, task));
+    let (control, project) = (app.control(), call.project());
+    while let Some(ask) = list.ask() {
+        let tasks =
+            control.task_list(&call.cx, project, states, array, ask.after(), ask.limit).await?;
+        list.take(tasks, |task| view::task(&call.cx.caller, task))?;
+    }
+    let mut listing = list.listing();
     listing.watch_cursor = Some(head.to_string());
     Ok(Answer::new(listing))
 }

@@ -7,16 +7,19 @@ use hostler_api::{Listing, Nothing};
 use hostler_control::NewToken;
 use hostler_model::{Error, TokenId};
 
-use super::{Answer, App, Call, page, view};
+use super::gather::Gather;
+use super::{Answer, App, Call, view};
 
 pub(crate) async fn list(
     app: App,
     call: Call<TokenList>,
 ) -> Result<Answer<Listing<TokenView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let tokens = app.control().token_list(&call.cx, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(tokens, view::token)))
+    let mut list = Gather::of::<TokenList>(&call.query)?;
+    while let Some(ask) = list.ask() {
+        let tokens = app.control().token_list(&call.cx, ask.after(), ask.limit).await?;
+        list.take(tokens, view::token)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn create(

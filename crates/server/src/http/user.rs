@@ -9,16 +9,19 @@ use hostler_control::{NewUser, UserDetail, UserPatch};
 use hostler_model::Error;
 use hostler_trust::SecretString;
 
-use super::{Answer, App, Call, page, view};
+use super::gather::Gather;
+use super::{Answer, App, Call, view};
 
 pub(crate) async fn list(
     app: App,
     call: Call<UserList>,
 ) -> Result<Answer<Listing<UserView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let users = app.control().user_list(&call.cx, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(users, view::user)))
+    let mut list = Gather::of::<UserList>(&call.query)?;
+    while let Some(ask) = list.ask() {
+        let users = app.control().user_list(&call.cx, ask.after(), ask.limit).await?;
+        list.take(users, view::user)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn create(app: App, call: Call<UserCreate>) -> Result<Answer<UserView>, Error> {
@@ -62,11 +65,13 @@ pub(crate) async fn members(
     app: App,
     call: Call<MemberList>,
 ) -> Result<Answer<Listing<MemberView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let members =
-        app.control().member_list(&call.cx, call.project(), after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(members, view::member)))
+    let mut list = Gather::of::<MemberList>(&call.query)?;
+    while let Some(ask) = list.ask() {
+        let members =
+            app.control().member_list(&call.cx, call.project(), ask.after(), ask.limit).await?;
+        list.take(members, view::member)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn member_set(

@@ -10,6 +10,9 @@
 //! a message about each workload on it. These share one event: all but the last carry the cursor before
 //! it, and resuming between them repeats some.
 //!
+//! With a filter, what it does not hold of (any more) is told as if it were gone; it is asked of objects as
+//! they are told.
+//!
 //! Nothing is buffered but one batch: the stream is pulled by the connection. Before every batch, and
 //! every few seconds in between, the credential is looked at again; a revoked token, an ended session
 //! or a changed role ends the stream, and the reader gets the reason when it comes back.
@@ -23,6 +26,7 @@ use bytes::Bytes;
 use hostler_api::workload::WorkloadPhase;
 use hostler_api::{Endpoint, WatchKind, WatchMessage};
 use hostler_control::{Cx, EventFollower, EventQuery, NodeFilter, WorkloadQuery};
+use hostler_model::filter::Filter;
 use hostler_model::{
     Code, Error, Event, EventKind, NodeState, ObjectKind, Project, TaskStateKind, WorkloadId,
     selector_matches,
@@ -32,7 +36,7 @@ use tracing::debug;
 
 use super::app::StreamPermit;
 use super::gate::{Gate, Presented};
-use super::{Answer, App, Call, page, standing, view, workload_view};
+use super::{Answer, App, Call, gather, page, standing, view, workload_view};
 
 /// How often an idle stream looks at its credential.
 pub(crate) const RECHECK: Duration = Duration::from_secs(3);
@@ -73,6 +77,8 @@ struct Watch {
     cx: Cx,
     presented: Presented,
     watched: Watched,
+    /// What has to hold of an object; events have theirs in the query.
+    filter: Option<Filter>,
     follower: EventFollower,
     ready: VecDeque<Bytes>,
     time_beat: Duration,
@@ -85,6 +91,7 @@ pub(crate) async fn open<E: Endpoint>(
     call: Call<E>,
     cursor: Option<String>,
     watched: Watched,
+    filter: Option<Filter>,
 ) -> Result<Answer<E::Reply>, Error> {
     let permit = app.stream_permit()?;
     let asked = call.last_event_id.or(cursor);
@@ -99,6 +106,7 @@ pub(crate) async fn open<E: Endpoint>(
         cx: call.cx,
         presented: call.presented,
         watched,
+        filter,
         follower,
         ready: VecDeque::from([format!("retry: {RETRY_MILLIS}\n\n").into()]),
         _permit: permit,
@@ -219,21 +227,14 @@ impl Watch {
                     };
                     is_wanted && selector_matches(&filter.selector, &node.labels)
                 });
-                match fits {
-                    Some(node) => self.tell(here, cursor, Some(view::node(node)), None),
-                    None => self.tell::<()>(WatchKind::Deleted, cursor, None, Some(id)),
-                }
+                self.tell_fitting(here, cursor, id, fits.map(view::node))?;
             }
             Watched::Tasks { project, state } => {
                 let found = found(self.app.control().task_get(&self.cx, project, &id).await)?;
                 let fits =
                     found.filter(|task| state.is_none_or(|s| task.workload.state.kind() == s));
-                match fits {
-                    Some(task) => {
-                        self.tell(here, cursor, Some(view::task(&self.cx.caller, task)), None)
-                    }
-                    None => self.tell::<()>(WatchKind::Deleted, cursor, None, Some(id)),
-                }
+                let shown = fits.map(|task| view::task(&self.cx.caller, task));
+                self.tell_fitting(here, cursor, id, shown)?;
             }
             Watched::Workloads { project, query, phase } => {
                 let found = found(self.app.control().workload_get(&self.cx, project, &id).await)?;
@@ -243,14 +244,28 @@ impl Watch {
                         && query.tag.as_ref().is_none_or(|tag| spec.tags.contains(tag))
                         && phase.is_none_or(|phase| standing::status(detail).phase == phase)
                 });
-                match fits {
-                    Some(detail) => {
-                        let shown = workload_view::workload(&self.cx.caller, detail);
-                        self.tell(here, cursor, Some(shown), None)
-                    }
-                    None => self.tell::<()>(WatchKind::Deleted, cursor, None, Some(id)),
-                }
+                let shown = fits.map(|detail| workload_view::workload(&self.cx.caller, detail));
+                self.tell_fitting(here, cursor, id, shown)?;
             }
+        }
+        Ok(())
+    }
+
+    /// What is asked for as it is now, and that anything else is none of it.
+    fn tell_fitting<T: Serialize>(
+        &mut self,
+        kind: WatchKind,
+        cursor: u64,
+        id: String,
+        object: Option<T>,
+    ) -> Result<(), Error> {
+        let is_wanted = match &object {
+            Some(shown) => gather::holds(self.filter.as_ref(), shown)?,
+            None => false,
+        };
+        match is_wanted {
+            true => self.tell(kind, cursor, object, None),
+            false => self.tell::<()>(WatchKind::Deleted, cursor, None, Some(id)),
         }
         Ok(())
     }

@@ -9,7 +9,8 @@ use hostler_control::{WatcherDetail, WatcherNode};
 use hostler_model::{Diagnostic, Error, Generation, Name, WatcherId};
 
 use super::error::malformed;
-use super::{Answer, App, Call, page};
+use super::gather::Gather;
+use super::{Answer, App, Call};
 
 fn on_node(node: WatcherNode, revision: Generation) -> WatcherNodeView {
     let (standing, time_told) = match node.on {
@@ -70,10 +71,12 @@ pub(crate) async fn list(
     app: App,
     call: Call<WatcherList>,
 ) -> Result<Answer<Listing<WatcherView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let found = app.control().watcher_list(call.project(), after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, view)))
+    let mut list = Gather::of::<WatcherList>(&call.query)?;
+    while let Some(ask) = list.ask() {
+        let found = app.control().watcher_list(call.project(), ask.after(), ask.limit).await?;
+        list.take(found, view)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn get(app: App, call: Call<WatcherGet>) -> Result<Answer<WatcherView>, Error> {

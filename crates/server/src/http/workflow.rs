@@ -13,6 +13,7 @@ use hostler_control::{
 use hostler_model::Error;
 use hostler_model::workflow::{ExecutionJob, ExecutionStep};
 
+use super::gather::Gather;
 use super::{Answer, App, Call, page};
 
 fn workflow(WorkflowDetail { version, created_by }: WorkflowDetail) -> WorkflowView {
@@ -85,10 +86,12 @@ pub(crate) async fn list(
     app: App,
     call: Call<WorkflowList>,
 ) -> Result<Answer<Listing<WorkflowView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let found = app.control().workflow_list(call.project(), after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, workflow)))
+    let mut list = Gather::of::<WorkflowList>(&call.query)?;
+    while let Some(ask) = list.ask() {
+        let found = app.control().workflow_list(call.project(), ask.after(), ask.limit).await?;
+        list.take(found, workflow)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn push(
@@ -125,12 +128,13 @@ pub(crate) async fn versions(
     app: App,
     call: Call<WorkflowVersionList>,
 ) -> Result<Answer<Listing<WorkflowView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let name = &call.path.workflow;
-    let found =
-        app.control().workflow_versions(call.project(), name, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(found, workflow)))
+    let mut list = Gather::of::<WorkflowVersionList>(&call.query)?;
+    let (control, name) = (app.control(), &call.path.workflow);
+    while let Some(ask) = list.ask() {
+        let found = control.workflow_versions(call.project(), name, ask.after(), ask.limit).await?;
+        list.take(found, workflow)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn remove(app: App, call: Call<WorkflowRemove>) -> Result<Answer<Nothing>, Error> {
@@ -153,14 +157,14 @@ pub(crate) async fn executions(
     app: App,
     call: Call<ExecutionList>,
 ) -> Result<Answer<Listing<ExecutionView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::of::<ExecutionList>(&call.query)?;
     let (workflow, open) = (call.query.workflow.as_deref(), call.query.open);
-    let found = app
-        .control()
-        .execution_list(call.project(), workflow, open, after.as_deref(), limit)
-        .await?;
-    Ok(Answer::new(page::listing(found, execution)))
+    let (control, project) = (app.control(), call.project());
+    while let Some(ask) = list.ask() {
+        let found = control.execution_list(project, workflow, open, ask.after(), ask.limit).await?;
+        list.take(found, execution)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn execution_get(

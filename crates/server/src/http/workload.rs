@@ -14,8 +14,9 @@ use hostler_model::{Caller, Code, Diagnostic, Error, Name, UsageSample, Workload
 
 use super::error::malformed;
 use super::gate::Gate;
+use super::gather::Gather;
 use super::watch::{self, Watched};
-use super::{Answer, App, Call, exec, page, standing, workload_logs, workload_view};
+use super::{Answer, App, Call, exec, gather, page, standing, workload_logs, workload_view};
 
 const FIRES: u32 = 10;
 const FIRES_MAX: u32 = 1000;
@@ -31,20 +32,23 @@ pub(crate) async fn list(
     let phase = call.query.phase;
     if call.query.watch == Some(true) {
         let cursor = call.query.cursor.clone();
+        let asked = gather::filter::<WorkloadList>(call.query.filter.as_deref())?;
         let project = call.project().clone();
         let watched = Watched::Workloads { project, query, phase };
-        return watch::open(app, call, cursor, watched).await;
+        return watch::open(app, call, cursor, watched, asked).await;
     }
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
+    let mut list = Gather::of::<WorkloadList>(&call.query)?.sifted(phase.is_some());
     let head = app.control().event_head().await?;
-    let mut page = app
-        .control()
-        .workload_list(&call.cx, call.project(), &query, after.as_deref(), limit)
-        .await?;
-    page.items.retain(|detail| phase.is_none_or(|phase| standing::status(detail).phase == phase));
-    let mut listing =
-        page::listing(page, |detail| workload_view::workload(&call.cx.caller, detail));
+    let (control, project) = (app.control(), call.project());
+    while let Some(ask) = list.ask() {
+        let found =
+            control.workload_list(&call.cx, project, &query, ask.after(), ask.limit).await?;
+        list.sift(found, |detail| {
+            let is_asked = phase.is_none_or(|phase| standing::status(&detail).phase == phase);
+            is_asked.then(|| workload_view::workload(&call.cx.caller, detail))
+        })?;
+    }
+    let mut listing = list.listing();
     listing.watch_cursor = Some(head.to_string());
     Ok(Answer::new(listing))
 }
@@ -126,12 +130,14 @@ pub(crate) async fn runs(
     app: App,
     call: Call<WorkloadRunList>,
 ) -> Result<Answer<Listing<WorkloadRunView>>, Error> {
-    let after = page::after(call.query.cursor.as_deref())?;
-    let limit = page::limit(call.query.limit)?;
-    let (project, name) = (call.project(), &call.path.workload);
-    let runs =
-        app.control().workload_runs(&call.cx, project, name, None, after.as_deref(), limit).await?;
-    Ok(Answer::new(page::listing(runs, workload_view::run)))
+    let mut list = Gather::of::<WorkloadRunList>(&call.query)?;
+    let (control, project, name) = (app.control(), call.project(), &call.path.workload);
+    while let Some(ask) = list.ask() {
+        let runs =
+            control.workload_runs(&call.cx, project, name, None, ask.after(), ask.limit).await?;
+        list.take(runs, workload_view::run)?;
+    }
+    Ok(Answer::new(list.listing()))
 }
 
 pub(crate) async fn placements(

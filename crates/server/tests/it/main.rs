@@ -12,6 +12,7 @@ mod authority;
 mod backups;
 mod blobs;
 mod browser;
+mod filters;
 mod grpc;
 mod heat;
 mod heat_access;

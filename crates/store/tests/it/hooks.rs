@@ -22,6 +22,7 @@ crate::conformance!(
     what_ended_goes,
     what_hooks_began_is_remembered,
     payloads_and_causes_come_back,
+    what_a_workload_does_by_itself_has_the_cause_of_its_last_change,
 );
 
 /// One call in a transaction, which succeeds.
@@ -332,6 +333,33 @@ async fn what_hooks_began_is_remembered(world: World) {
     let found = world.read().await.unwrap().hook_causes(&asked).await.unwrap();
     assert_eq!(found.into_iter().collect::<Vec<_>>(), [("t1".to_owned(), vec![id])]);
     assert_eq!(tx!(world, tx => tx.hook_cause_delete_before(at(2), 10)), 2);
+}
+
+async fn what_a_workload_does_by_itself_has_the_cause_of_its_last_change(world: World) {
+    let told = |kind, id: &str| event(kind, None, id, 0);
+    let asked = |request: &str| NewAuditEntry { request_id: request.to_owned(), ..audit("apply") };
+    let created = told(EventKind::WorkloadCreated, "w1");
+    tx!(world, tx => tx.journal_append(&[created], &[asked("r1")]));
+    let by_itself = [
+        told(EventKind::WorkloadPlaced, "w1"),
+        told(EventKind::WorkloadStarted, "w1"),
+        told(EventKind::WorkloadUnhealthy, "w1"),
+        told(EventKind::WorkloadPlaced, "w2"),
+    ];
+    tx!(world, tx => tx.journal_append(&by_itself, &[]));
+    let changed = told(EventKind::WorkloadChanged, "w1").caused_by("hook/h/1");
+    tx!(world, tx => tx.journal_append(&[changed], &[]));
+    tx!(world, tx => tx.journal_append(&by_itself, &[]));
+    let mut read = world.read().await.unwrap();
+    let mut causes = Vec::new();
+    for number in 1..=10 {
+        causes.push(read.event_get(number).await.unwrap().unwrap().event.correlation);
+    }
+    let text = |text: &str| Some(text.to_owned());
+    let (request, hook) = (text("r1"), text("hook/h/1"));
+    let first = [request.clone(), request.clone(), request, None, None];
+    let second = [hook.clone(), hook.clone(), hook, None, None];
+    assert_eq!(causes, [first, second].concat());
 }
 
 async fn payloads_and_causes_come_back(world: World) {

@@ -61,8 +61,13 @@ fn lost(lock: &LockName, error: &Error) -> Failure {
 async fn ls(cx: &Cx, args: LockListArgs) -> Outcome {
     let link = cx.link()?;
     let path = ProjectPath { project: link.project.clone() };
-    let query = LockListQuery { all: args.all.then_some(true), limit: PAGE, cursor: None };
-    cx.list::<LockList, _>(&link, &path, &query, args.limit.limit).await
+    let query = LockListQuery {
+        all: args.all.then_some(true),
+        filter: args.list.filter,
+        limit: PAGE,
+        cursor: None,
+    };
+    cx.list::<LockList, _>(&link, &path, &query, args.list.limit).await
 }
 
 async fn show(cx: &Cx, args: &LockArg) -> Outcome {

@@ -117,10 +117,11 @@ async fn ls(cx: &Cx, args: NodeBackupListArgs) -> Outcome {
         node: args.node.map(|node| bare("node", &node).to_owned()),
         state: args.state,
         label: args.label,
+        filter: args.list.filter,
         limit: PAGE,
         cursor: None,
     };
-    cx.list::<NodeBackupList, _>(&link, &NONE, &query, args.limit.limit).await
+    cx.list::<NodeBackupList, _>(&link, &NONE, &query, args.list.limit).await
 }
 
 async fn show(cx: &Cx, args: &NodeBackupArg) -> Outcome {

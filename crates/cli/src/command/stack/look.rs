@@ -44,10 +44,11 @@ pub async fn ls(cx: &Cx, args: StackListArgs) -> Outcome {
         status: args.status,
         nested: args.nested.then_some(true),
         deleted: args.deleted.then_some(true),
+        filter: args.list.filter,
         limit: PAGE,
         ..StackListQuery::default()
     };
-    cx.list::<StackList, _>(&link, &project(&link), &query, args.limit.limit).await
+    cx.list::<StackList, _>(&link, &project(&link), &query, args.list.limit).await
 }
 
 pub async fn show(cx: &Cx, stack: &str) -> Outcome {
@@ -143,7 +144,7 @@ pub async fn outputs(cx: &Cx, args: StackOutputsArgs) -> Outcome {
 pub async fn resources(cx: &Cx, args: StackResourcesArgs) -> Outcome {
     let link = cx.link()?;
     let depth = Some(args.nested).filter(|depth| *depth > 0);
-    let query = StackResourceListQuery { depth, limit: PAGE, cursor: None };
+    let query = StackResourceListQuery { depth, filter: args.filter, limit: PAGE, cursor: None };
     cx.list::<StackResourceList, _>(&link, &path(&link, &args.which.stack), &query, None).await
 }
 

@@ -28,9 +28,9 @@ use crate::output::{self, Format};
 
 pub async fn history(cx: &Cx, args: StackHistoryArgs) -> Outcome {
     let link = cx.link()?;
-    let query = PageQuery { limit: PAGE, cursor: None };
+    let query = args.list.page();
     let place = path(&link, &args.which.stack);
-    cx.list::<StackRevisionList, _>(&link, &place, &query, args.limit.limit).await
+    cx.list::<StackRevisionList, _>(&link, &place, &query, args.list.limit).await
 }
 
 pub async fn revisions(cx: &Cx, command: StackRevisionCommand) -> Outcome {
@@ -111,10 +111,10 @@ pub async fn snapshots(cx: &Cx, command: StackSnapshotCommand) -> Outcome {
     let link = cx.link()?;
     match command {
         StackSnapshotCommand::Create(args) => create(cx, &link, args).await,
-        StackSnapshotCommand::Ls { which, limit } => {
-            let query = PageQuery { limit: PAGE, cursor: None };
+        StackSnapshotCommand::Ls { which, list } => {
+            let query = list.page();
             let place = path(&link, &which.stack);
-            cx.list::<StackSnapshotList, _>(&link, &place, &query, limit.limit).await
+            cx.list::<StackSnapshotList, _>(&link, &place, &query, list.limit).await
         }
         StackSnapshotCommand::Show(args) => {
             let place = of_snapshot(&link, &args.which.stack, &args.snapshot).await?;
@@ -152,7 +152,7 @@ async fn of_snapshot(link: &Link, stack: &str, given: &str) -> Result<StackSnaps
     if let Ok(id) = given.parse() {
         return Ok(at(id));
     }
-    let query = PageQuery { limit: PAGE, cursor: None };
+    let query = PageQuery { limit: PAGE, ..PageQuery::default() };
     let pages = link.client.pages::<StackSnapshotList, _>(&path(link, &stack), &query, None)?;
     let all: Vec<StackSnapshotView> = pages.try_collect().await?;
     let named: Vec<&StackSnapshotView> = all.iter().filter(|one| one.name == given).collect();

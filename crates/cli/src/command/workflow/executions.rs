@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hostler_flow::Past;
+use hostler_model::filter::{Field, Fields, Filter};
 use serde::Serialize;
 
 use super::super::{Cx, DONE};
@@ -10,6 +11,16 @@ use crate::args::WorkflowExecutionsArgs;
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 use crate::output;
+
+/// What filters of them can name: all that is listed.
+const FIELDS: &[Field] = &[
+    Field::any("id"),
+    Field::any("workflow"),
+    Field::any("file"),
+    Field::any("status"),
+    Field::any("timeStarted"),
+    Field::any("steps"),
+];
 
 /// Where they are.
 pub fn folder(cx: &Cx) -> PathBuf {
@@ -74,8 +85,18 @@ struct Listed {
     steps: usize,
 }
 
+fn read(filter: &str) -> Result<Filter, Failure> {
+    Filter::read(filter, &Fields(FIELDS.into())).map_err(|mistake| {
+        Failure::usage(format!("--filter: {mistake}"), "mend it where the mark is")
+    })
+}
+
 pub fn list(cx: &Cx, args: &WorkflowExecutionsArgs) -> Outcome {
     let folder = folder(cx);
+    let filter = match &args.list.filter {
+        Some(text) => Some(read(text)?),
+        None => None,
+    };
     let mut listed = Vec::new();
     for id in ids(&folder) {
         let Ok(past) = Past::of(&folder.join(&id)) else { continue };
@@ -83,21 +104,25 @@ pub fn list(cx: &Cx, args: &WorkflowExecutionsArgs) -> Outcome {
         if is_other || args.open && past.outcome.is_some() {
             continue;
         }
-        if args.limit.limit.is_some_and(|limit| listed.len() >= limit) {
+        if args.list.limit.is_some_and(|limit| listed.len() >= limit) {
             break;
         }
         let status = past
             .outcome
             .map_or_else(|| "unfinished".to_owned(), |outcome| outcome.label().to_owned());
         let began = jiff::Timestamp::from_second(past.now).unwrap_or_default();
-        listed.push(Listed {
+        let one = Listed {
             id,
             workflow: past.workflow,
             file: past.bundle.name,
             status,
             time_started: began.to_string(),
             steps: past.results.len() + past.skipped.len() + past.open.len(),
-        });
+        };
+        let document = serde_json::to_value(&one).unwrap_or_default();
+        if filter.as_ref().is_none_or(|filter| filter.matches(&document)) {
+            listed.push(one);
+        }
     }
     if let Some(format) = cx.ui.format().filter(|_| !cx.is_for_people()) {
         output::document(&cx.ui, format, &listed)?;

@@ -147,8 +147,8 @@ pub fn sendable(bundle: Bundle) -> WorkflowBundle {
 
 async fn ls(cx: &Cx, args: &ModuleListArgs) -> Outcome {
     let link = cx.link()?;
-    let query = WorkflowListQuery { limit: PAGE, cursor: None };
-    let limit = args.limit.limit;
+    let query = WorkflowListQuery { limit: PAGE, filter: args.list.filter.clone(), cursor: None };
+    let limit = args.list.limit;
     match &args.versions {
         Some(name) => {
             cx.list::<ModuleVersionList, _>(&link, &named(&link, name), &query, limit).await

@@ -77,8 +77,8 @@ async fn push_bundle(
 
 pub async fn ls(cx: &Cx, args: &WorkflowListArgs) -> Outcome {
     let link = cx.link()?;
-    let query = WorkflowListQuery { limit: PAGE, cursor: None };
-    let limit = args.limit.limit;
+    let query = WorkflowListQuery { limit: PAGE, filter: args.list.filter.clone(), cursor: None };
+    let limit = args.list.limit;
     match &args.versions {
         Some(name) => {
             cx.list::<WorkflowVersionList, _>(&link, &named(&link, name), &query, limit).await
@@ -127,10 +127,11 @@ pub async fn executions(cx: &Cx, link: &Link, args: &WorkflowExecutionsArgs) -> 
     let query = ExecutionListQuery {
         workflow: args.workflow.clone(),
         open: args.open.then_some(true),
+        filter: args.list.filter.clone(),
         limit: PAGE,
         cursor: None,
     };
-    cx.list::<ExecutionList, _>(link, &project(link), &query, args.limit.limit).await
+    cx.list::<ExecutionList, _>(link, &project(link), &query, args.list.limit).await
 }
 
 /// Carries a workflow out that the server keeps.

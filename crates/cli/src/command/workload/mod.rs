@@ -11,7 +11,7 @@ use hostler_api::workload::{
     WorkloadNext, WorkloadNextQuery, WorkloadPath, WorkloadRemove, WorkloadRestart,
     WorkloadRunList, WorkloadStart, WorkloadStop, WorkloadUsage, WorkloadUsageQuery, WorkloadView,
 };
-use hostler_api::{Endpoint, Nothing, PageQuery, ProjectPath};
+use hostler_api::{Endpoint, Nothing, ProjectPath};
 
 use super::{Cx, DONE, Link, NONE, PAGE, bare, watch};
 use crate::args::{WorkloadCommand, WorkloadListArgs, WorkloadRefs};
@@ -45,8 +45,8 @@ pub async fn perform(cx: &Cx, command: WorkloadCommand) -> Outcome {
         WorkloadCommand::History(args) => {
             let link = cx.link()?;
             let path = link.workload(&args.workload.workload);
-            let query = PageQuery { limit: PAGE, ..PageQuery::default() };
-            cx.list::<WorkloadRunList, _>(&link, &path, &query, args.limit.limit).await
+            let query = args.list.page();
+            cx.list::<WorkloadRunList, _>(&link, &path, &query, args.list.limit).await
         }
         WorkloadCommand::Explain(args) => explain(cx, &args.workload).await,
         WorkloadCommand::Next(args) => {
@@ -91,10 +91,11 @@ async fn ls(cx: &Cx, args: WorkloadListArgs) -> Outcome {
         mode: args.mode,
         tag: args.tag,
         phase: args.phase,
+        filter: args.list.filter,
         limit: PAGE,
         ..WorkloadListQuery::default()
     };
-    cx.list::<WorkloadList, _>(&link, &path, &query, args.limit.limit).await
+    cx.list::<WorkloadList, _>(&link, &path, &query, args.list.limit).await
 }
 
 /// Asks the same of several workloads, and where wanted waits until it has come about.

@@ -9,7 +9,7 @@ use crate::rig::{Agent, Cli, Database, Rig, Server, until};
 
 const CANARY: &str = "tell-nobody-of-the-canary";
 
-fn make_key(rig: &Rig, name: &str, letter: &str) -> String {
+pub(super) fn make_key(rig: &Rig, name: &str, letter: &str) -> String {
     use std::os::unix::fs::PermissionsExt as _;
     let path = rig.path(name);
     std::fs::write(&path, format!("{}=\n", letter.repeat(43))).unwrap();
@@ -202,10 +202,15 @@ fn the_doctor_works_when_the_server_does_not() {
     server.first_login(&rig);
     let data = text(&rig.path("one"));
     let cli = Cli::new(&rig);
-    let listen = server.api.to_string();
+    let running = cli.run(&["doctor", "--data-dir", &data, "-o", "json"]);
+    let running: Value = serde_json::from_slice(&running.out).unwrap();
+    for port in ["api port", "agent port"] {
+        let items = running["items"].as_array().unwrap();
+        let found = items.iter().find(|item| item["check"] == port).unwrap();
+        assert_eq!(found["severity"], "ok", "the server says itself where it listens: {found}");
+    }
     server.process.kill();
     let look = |check: &str| {
-        let cli = cli.with("HOSTLER_LISTEN", &listen);
         let said = cli.run(&["doctor", "--data-dir", &data, "-o", "json"]).must(1);
         let all: Value = serde_json::from_slice(&said.out).unwrap();
         let items = all["items"].as_array().unwrap().clone();
