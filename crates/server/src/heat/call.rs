@@ -71,7 +71,8 @@ pub(super) struct Gathering<T> {
 
 impl<T> Gathering<T> {
     pub(super) fn new(wanted: Option<usize>, after: Option<&str>) -> Gathering<T> {
-        Gathering { wanted, after: after.map(str::to_owned), is_over: false, all: Vec::new() }
+        let is_over = wanted == Some(0);
+        Gathering { wanted, after: after.map(str::to_owned), is_over, all: Vec::new() }
     }
 
     /// After which, and how many are to be read next; nothing when there are enough.

@@ -44,7 +44,7 @@ fn asked(query: &Query) -> Result<Option<StackEventQuery>, Fault> {
         actions,
         statuses,
         resources_only: false,
-        is_descending: query.get("sort_dir") == Some("desc"),
+        is_descending: query.is_descending(false)?,
     }))
 }
 
@@ -130,7 +130,10 @@ pub(super) async fn list_of_resource(call: Call) -> Result<Reply, Fault> {
         None => Vec::new(),
     };
     match all.is_empty() {
-        true => Err(Fault::nothing("No events found.")),
+        true => {
+            let resource = call.part("resource");
+            Err(Fault::nothing(format!("No events found for resource {resource}")))
+        }
         false => Ok(Reply::ok(json!({ "events": all }))),
     }
 }

@@ -83,6 +83,11 @@ impl Fault {
         }
     }
 
+    /// What the engine of Heat says of it, that is, not of its path.
+    pub(super) fn absent(message: impl Into<String>) -> Fault {
+        Fault { kind: "NotFound", ..Fault::nothing(message) }
+    }
+
     /// Nothing that has a name.
     pub(super) fn nothing(message: impl Into<String>) -> Fault {
         Fault { kind: "HTTPNotFound", message: message.into(), ..Fault::missing("object", "") }
@@ -102,6 +107,14 @@ impl Fault {
             Code::NotFound => Fault::forbidden("You are not authorized to complete this action."),
             _ => self,
         }
+    }
+
+    /// As Heat tells of a template that is only looked at: what does not hold is a bad request.
+    pub(super) fn of_look(mut self) -> Fault {
+        if self.kind == "StackValidationFailed" {
+            self.kind = "HTTPBadRequest";
+        }
+        self
     }
 
     pub(super) fn is_missing(&self) -> bool {
@@ -155,6 +168,8 @@ fn status(kind: &str, code: Code) -> StatusCode {
             StatusCode::CONFLICT
         }
         Code::SecondFactorRequired => StatusCode::UNAUTHORIZED,
+        // Conflicts are what programs try again by themselves, and this needs people.
+        Code::ApprovalRequired => StatusCode::FORBIDDEN,
         other => error::status(other),
     }
 }
@@ -166,6 +181,9 @@ fn whole(refusal: &StackRefusal) -> String {
     for other in errors.skip(1) {
         text.push('\n');
         text.push_str(&other.api_message());
+    }
+    if refusal.error.code == Code::ApprovalRequired {
+        text.push_str(". Send the same request again when others have agreed: `hostler approval ls --mine` says how it stands.");
     }
     text
 }
@@ -205,6 +223,7 @@ mod tests {
             (Error::forbidden("a"), 403),
             (Error::unauthenticated("a"), 401),
             (Error::internal("a"), 500),
+            (Error::new(Code::ApprovalRequired, "a", "b"), 403),
         ] {
             assert_eq!(Fault::from(error).status.as_u16(), expected);
         }

@@ -77,9 +77,21 @@ impl Query {
         self.get(name).map(|value| number(name, value)).transpose()
     }
 
+    /// Whether the last come first; `otherwise` where nothing is said.
+    pub(super) fn is_descending(&self, otherwise: bool) -> Result<bool, Fault> {
+        match self.get("sort_dir") {
+            None => Ok(otherwise),
+            Some("asc") => Ok(false),
+            Some("desc") => Ok(true),
+            Some(other) => Err(Fault::bad(format!(
+                "Unknown sort direction \"{other}\", must be one of: asc, desc."
+            ))),
+        }
+    }
+
     /// How many are asked for at most; everything where nothing is said.
     pub(super) fn limit(&self) -> Result<Option<usize>, Fault> {
-        let limit = self.number("limit")?.filter(|limit| *limit > 0);
+        let limit = self.number("limit")?;
         Ok(limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX)))
     }
 }
@@ -96,14 +108,19 @@ pub(super) fn flag(name: &str, value: &str) -> Result<bool, Fault> {
         "true" | "1" | "t" | "yes" | "y" | "on" => Ok(true),
         "false" | "0" | "f" | "no" | "n" | "off" => Ok(false),
         _ => Err(Fault::bad(format!(
-            "Unrecognized value \"{value}\" for \"{name}\", acceptable values are: true, false"
+            "Unrecognized value \"{value}\" for \"{name}\", acceptable values are: true, false."
         ))),
     }
 }
 
 pub(super) fn number(name: &str, value: &str) -> Result<u32, Fault> {
-    let wrong = || Fault::bad(format!("Only integer is acceptable by '{name}'."));
-    value.trim().parse().map_err(|_| wrong())
+    let given = value.trim();
+    given.parse().map_err(|_| match given.strip_prefix('-').map(str::parse::<u64>) {
+        Some(Ok(_)) => Fault::bad(format!(
+            "Value '{given}' is invalid for '{name}' which only accepts non-negative integer."
+        )),
+        _ => Fault::bad(format!("Only integer is acceptable by '{name}'.")),
+    })
 }
 
 #[cfg(test)]
@@ -120,6 +137,12 @@ mod tests {
         assert!(query.flag("other", true).unwrap());
         assert_eq!(query.without("a"), "type=OS%3A%3AHeat&tags=x,%20y,&flag=False");
         assert!(query.number("type").is_err());
+        let said = |text: &str| format!("{:?}", number("limit", text).unwrap_err());
+        assert!(said("-1").contains("Value '-1' is invalid for 'limit' which only accepts"));
+        assert!(said("--1").contains("Only integer is acceptable by 'limit'."));
+        let order = |text| Query::read(Some(text)).unwrap().is_descending(true);
+        assert!(order("a=1").unwrap() && !order("sort_dir=asc").unwrap());
+        assert!(order("sort_dir=sideways").is_err());
         assert_eq!(Query::read(None).unwrap().written(), "");
     }
 }

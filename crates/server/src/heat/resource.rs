@@ -97,7 +97,12 @@ pub(super) async fn show(call: Call) -> Result<Reply, Fault> {
     let detail = detail_of(&call).await?;
     let stacks = nested(&call, std::iter::once(&detail)).await?;
     let child = detail.child.and_then(|id| stacks.get(&id));
-    let view = view::resource(&call.here, &detail, child, true);
+    let mut view = view::resource(&call.here, &detail, child, true);
+    if let Some(attributes) = view["attributes"].as_object_mut() {
+        for asked in call.query.all("with_attr") {
+            attributes.entry(asked).or_insert(Value::Null);
+        }
+    }
     Ok(Reply::ok(json!({ "resource": view })))
 }
 
@@ -121,7 +126,8 @@ pub(super) async fn mark(call: Call) -> Result<Reply, Fault> {
     let body = Body(call.map()?);
     let known = ["mark_unhealthy", "resource_status_reason"];
     if let Some(other) = body.0.keys().find(|key| !known.contains(&key.as_str())) {
-        return Err(Fault::bad(format!("Unexpected parameter {other}")));
+        let text = format!("Invalid keys in resource mark unhealthy {{'{other}'}}");
+        return Err(Fault::bad(text));
     }
     let missing =
         || Fault::bad("Missing mandatory (mark_unhealthy) key from mark unhealthy request");

@@ -105,7 +105,7 @@ impl Asked {
             not_tags_any: query.words("not_tags_any"),
             with_deleted: query.flag("show_deleted", false)?,
             sort: sort(query),
-            is_ascending: query.get("sort_dir") == Some("asc"),
+            is_ascending: !query.is_descending(true)?,
             ..StackQuery::default()
         };
         Ok(asked)

@@ -133,7 +133,12 @@ async fn events_are_what_programs_wait_by() {
     let base = format!("/stacks/s/{id}/resources");
     assert_eq!(heat.get(&format!("{base}/a/events")).await["events"].as_array().unwrap().len(), 2);
     let told = heat.refused(Method::GET, &format!("{base}/none/events"), None).await;
-    assert_eq!((told.0, told.2.as_str()), (404, "No events found."));
+    assert_eq!((told.0, told.2.as_str()), (404, "No events found for resource none"));
+    let told = heat.refused(Method::GET, "/stacks/s/events?sort_dir=sideways", None).await;
+    assert_eq!(told.0, 400, "{}", told.2);
+    assert_eq!(heat.get("/stacks/s/events?limit=0").await["events"], json!([]));
+    let told = heat.refused(Method::GET, "/stacks/s/events?limit=-1", None).await;
+    assert!(told.2.contains("only accepts non-negative integer"), "{}", told.2);
     let event = events[1]["id"].as_str().unwrap();
     let one = heat.get(&format!("{base}/a/events/{event}")).await["event"].clone();
     assert_eq!(

@@ -128,6 +128,7 @@ fn schema() -> ResourceSchema {
     ];
     let about = "As many of the same as is said, and as scaling policies make of it.";
     let mut schema = since("OS::Heat::AutoScalingGroup", about, "2014.1")
+        .of_members("resource")
         .property(
             "resource",
             PropertySchema::map("What every member is, as in a template.").required().updatable(),

@@ -264,7 +264,7 @@ fn schema() -> ResourceSchema {
             .of(Kind::Map),
         )
         .attribute(REMOVED, AttributeSchema::new("Names that were taken out.").of(Kind::List));
-    let mut schema = policies(schema, true);
+    let mut schema = policies(schema, true).of_members("resource_def");
     schema.open_attributes.push(String::new());
     schema
 }
