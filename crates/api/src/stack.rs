@@ -49,13 +49,13 @@ crate::endpoints! { "stacks"
         path: StackPath, reply: StackView, errors: [NotFound, Conflict, KeyReused, Stale];
     /// Cancel what is under way: leave the stack as far as it is, or undo an update.
     StackCancel = "stack_cancel" POST "/api/v1/projects/{project}/stacks/{stack}/cancel", Access::Project(Role::User), StackApply, 200,
-        path: StackPath, body: StackCancelBody, reply: StackView, errors: [NotFound, Conflict, KeyReused, Stale];
+        path: StackPath, body: StackCancelBody, reply: StackView, errors: [NotFound, Conflict, ApprovalRequired, KeyReused, Stale];
     /// Read what a stack gives to others.
     StackOutputList = "stack_output_list" GET "/api/v1/projects/{project}/stacks/{stack}/outputs", Access::Project(Role::Viewer), StackRead, 200,
         path: StackPath, reply: Listing<StackOutputView>, errors: [NotFound];
-    /// List what happened to a stack and its resources, the oldest first; `after` an event that is known, what is new.
+    /// List what happened to a stack and its resources, the oldest first; with `watch=true`, stream it as it happens.
     StackEventList = "stack_event_list" GET "/api/v1/projects/{project}/stacks/{stack}/events", Access::Project(Role::Viewer), StackRead, 200,
-        path: StackPath, query: StackEventQuery, reply: Listing<StackEventView>, errors: [NotFound];
+        path: StackPath, query: StackEventQuery, reply: Listing<StackEventView>, errors: [NotFound, CursorGone], stream: Watch;
     /// Read the template of a stack with its environment and files, as they are or as they were in a revision.
     StackDefinitionGet = "stack_definition" GET "/api/v1/projects/{project}/stacks/{stack}/definition", Access::Project(Role::Viewer), StackRead, 200,
         path: StackPath, query: StackDefinitionQuery, reply: StackDefinitionView, errors: [NotFound];
@@ -112,6 +112,10 @@ pub struct StackRemoveQuery {
     /// Also when other stacks use its outputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub force: Option<bool>,
+    /// Why; it stands in events and in the audit trail.
+    #[schemars(length(max = 1000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -146,9 +150,13 @@ pub struct StackEventQuery {
     #[schemars(range(min = 1, max = 1000))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// `nextCursor` of the page before.
+    /// `nextCursor` of the page before; with `watch`, the id of an event that is known, such as the cursor of the last message
+    /// seen: what happened after it is told, and without one everything that is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
+    /// Keep the connection open and stream what happens, the oldest first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watch: Option<bool>,
 }
 
 /// What a stack is to be made of: YAML or JSON, as texts.
@@ -179,6 +187,10 @@ pub struct StackCreateBody {
     pub form: StackFormBody,
     #[serde(default)]
     pub options: StackOptions,
+    /// Why; it stands at the revision, in events and in the audit trail.
+    #[schemars(length(max = 1000))]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 /// What is chosen anew; what is absent stays as it is.
@@ -211,6 +223,10 @@ pub struct StackUpdateBody {
     pub form: StackFormBody,
     #[serde(default)]
     pub options: StackOptionsBody,
+    /// Why; it stands at the revision, in events and in the audit trail.
+    #[schemars(length(max = 1000))]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -221,6 +237,10 @@ pub struct StackPatchBody {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub clear_parameters: Vec<String>,
     pub options: StackOptionsBody,
+    /// Why; it stands at the revision, in events and in the audit trail.
+    #[schemars(length(max = 1000))]
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -79,6 +79,10 @@ pub enum StackPlanBody {
         form: StackFormBody,
         #[serde(default)]
         options: StackOptionsBody,
+        /// Why; it stands at the revision, in events and in the audit trail.
+        #[schemars(length(max = 1000))]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
     },
     /// A stack is changed in what is given.
     Patch {
@@ -90,6 +94,10 @@ pub enum StackPlanBody {
         clear_parameters: Vec<String>,
         #[serde(default)]
         options: StackOptionsBody,
+        /// Why; it stands at the revision, in events and in the audit trail.
+        #[schemars(length(max = 1000))]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
     },
     /// A stack is taken down.
     Remove {
@@ -98,6 +106,10 @@ pub enum StackPlanBody {
         /// Also when other stacks use its outputs.
         #[serde(default)]
         force: bool,
+        /// Why; it stands at the revision, in events and in the audit trail.
+        #[schemars(length(max = 1000))]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
     },
     /// A stack goes back to what it was.
     Restore {
@@ -105,11 +117,19 @@ pub enum StackPlanBody {
         stack: String,
         /// A revision, such as `v3`, or the id of a snapshot.
         point: String,
+        /// Why; it stands at the revision, in events and in the audit trail.
+        #[schemars(length(max = 1000))]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
     },
     /// What has drifted is put right.
     Fix {
         /// Name or id of the stack.
         stack: String,
+        /// Why; it stands at the revision, in events and in the audit trail.
+        #[schemars(length(max = 1000))]
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        reason: String,
     },
 }
 

@@ -94,6 +94,10 @@ pub struct StackSnapshotBody {
 pub struct StackRestoreBody {
     /// A revision, such as `v3`, or the id of a snapshot.
     pub point: String,
+    /// Why; it stands at the revision, in events and in the audit trail.
+    #[schemars(length(max = 1000))]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -107,6 +111,10 @@ pub struct StackAdoptBody {
     pub form: StackFormBody,
     #[serde(default)]
     pub options: StackOptions,
+    /// Why; it stands at the revision, in events and in the audit trail.
+    #[schemars(length(max = 1000))]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reason: String,
 }
 
 /// What a stack was as a whole, under a number.

@@ -22,6 +22,8 @@ pub struct RequestMeta {
 pub enum Consent {
     /// Others agreed to it.
     Approval(ApprovalId),
+    /// Whatever others agreed to of it; of callers who cannot say which approval they mean.
+    Given,
     /// There is no time to ask, for this reason.
     BreakGlass(String),
 }

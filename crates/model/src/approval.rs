@@ -34,6 +34,8 @@ pub const GATED: &[Permission] = &[
     Permission::WorkflowRun,
     Permission::WorkloadApply,
     Permission::WorkloadRemove,
+    Permission::StackApply,
+    Permission::StackRemove,
     Permission::LockForce,
     Permission::NodeDrain,
     Permission::NodeRemove,
@@ -65,7 +67,7 @@ pub struct ApprovalPolicy {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct ApprovalRule {
     /// What needs an approval: `task.submit`, `workflow.run`, `workload.apply`, `workload.remove`,
-    /// `node.drain`, `node.remove`, `secret.value`.
+    /// `stack.apply`, `stack.remove`, `node.drain`, `node.remove`, `secret.value`.
     #[schemars(length(min = 1, max = 50))]
     pub verbs: Vec<Permission>,
     /// Only where all of this is true; everything when absent.

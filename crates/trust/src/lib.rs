@@ -1,5 +1,5 @@
 //! Who is who, and what stays secret: the installation's certificate authority, TLS between its
-//! parts, tokens, passwords, and data sealed at rest.
+//! parts, tokens, passwords, data sealed at rest, and texts without secrets.
 //!
 //! Nothing here is async and nothing reads a clock: callers pass the time in. There is no insecure
 //! mode: every TLS configuration made here checks its peer, except [`tls::first_contact`], whose only
@@ -15,6 +15,7 @@ pub mod jwt;
 pub mod link;
 pub mod mac;
 pub mod password;
+pub mod scrub;
 pub mod seal;
 pub mod totp;
 pub mod webhook;

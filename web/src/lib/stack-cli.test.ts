@@ -28,6 +28,9 @@ test("applying has a flag for everything that was chosen, and no secret", () => 
   expect(stackApply("apply", said, "default")).toBe(
     "hostler stack apply template.yaml --name web -e environment.yaml -P size=3 --parameter-file token=token.txt --rollback --timeout 20m --tag a,b --converge --at-once 4 --drift-every 1h",
   );
+  expect(stackApply("apply", { ...said, why: "ticket 4711" }, "default")).toMatch(
+    / -m 'ticket 4711'$/,
+  );
   const less = { ...said, secrets: [], parameters: {}, isRollbackEnabled: false, tags: undefined };
   expect(stackApply("plan", less, "default")).toContain("-e environment.yaml --no-rollback");
 });
@@ -46,5 +49,8 @@ test("a stack is restored to a revision or a snapshot", () => {
   expect(stackRestore("web", "v3", "default")).toBe("hostler stack revision restore web 3");
   expect(stackRestore("web", "0192", "farm", "a1")).toBe(
     "hostler stack snapshot restore web 0192 -p farm --approval a1",
+  );
+  expect(stackRestore("web", "v3", "default", "", " back ")).toBe(
+    "hostler stack revision restore web 3 -m back",
   );
 });

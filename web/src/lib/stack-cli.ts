@@ -15,7 +15,15 @@ export function stackCommand(
   return quoteCommand(["hostler", "stack", ...said, ...scope, ...held]);
 }
 
-export function stackList({ status, tag, nested, deleted }: StackFilter, project: string): string {
+/** The flag that says why. */
+export function whyWords(why: string): string[] {
+  return why.trim() ? ["-m", why.trim()] : [];
+}
+
+export function stackList(
+  { status, tag, nested, deleted, filter }: StackFilter,
+  project: string,
+): string {
   return stackCommand(
     [
       "ls",
@@ -23,6 +31,7 @@ export function stackList({ status, tag, nested, deleted }: StackFilter, project
       ...(tag ? ["--tag", tag] : []),
       ...(nested ? ["--nested"] : []),
       ...(deleted ? ["--deleted"] : []),
+      ...(filter ? ["--filter", filter] : []),
     ],
     project,
   );
@@ -43,6 +52,7 @@ export interface StackSaid {
   converges: boolean;
   atOnce: string;
   driftEvery: string;
+  why?: string;
 }
 
 /** Secrets are never part of a command. */
@@ -60,6 +70,7 @@ export function stackApply(verb: "plan" | "apply", said: StackSaid, project: str
   if (said.converges) words.push("--converge");
   if (said.atOnce) words.push("--at-once", said.atOnce);
   if (said.driftEvery) words.push("--drift-every", said.driftEvery);
+  words.push(...whyWords(said.why ?? ""));
   return stackCommand(words, project);
 }
 
@@ -81,9 +92,15 @@ export function stackCompare(
   return stackCommand(["revision", "compare", stack, one, other], project);
 }
 
-export function stackRestore(stack: string, point: string, project: string, approval = ""): string {
+export function stackRestore(
+  stack: string,
+  point: string,
+  project: string,
+  approval = "",
+  why = "",
+): string {
   const number = /^v(\d+)$/.exec(point)?.[1];
   return number === undefined
-    ? stackCommand(["snapshot", "restore", stack, point], project, approval)
-    : stackCommand(["revision", "restore", stack, number], project, approval);
+    ? stackCommand(["snapshot", "restore", stack, point, ...whyWords(why)], project, approval)
+    : stackCommand(["revision", "restore", stack, number, ...whyWords(why)], project, approval);
 }

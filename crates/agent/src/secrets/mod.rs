@@ -13,7 +13,7 @@
 //! them again with it as long as no server can be reached. An agent that was itself started anew remembers
 //! nothing: the run then waits, and says so, until a server is there.
 //!
-//! *What a run prints* is scrubbed by its shim before it is written (`scrub`): the value of a secret, and
+//! *What a run prints* is scrubbed by its shim before it is written (`hostler_trust::scrub`): the value of a secret, and
 //! what usual encodings make of it, is replaced by `[secret:NAME]`. So is what commands beside it print.
 //!
 //! *What a run proves itself with* are tokens that live shortly; they come the same way, and are replaced
@@ -21,7 +21,6 @@
 
 mod fetch;
 mod proof;
-mod scrub;
 mod vault;
 
 use std::collections::BTreeMap;
@@ -29,8 +28,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use fetch::{Secrets, Unfetched};
+pub(crate) use hostler_trust::scrub::{Forms, Scrub};
 pub(crate) use proof::{ADDRESS_FILE, AUTHORITY_FILE};
-pub(crate) use scrub::{Forms, Scrub};
 pub(crate) use vault::{FILES, Given, Reader, forms_of, remove, variables};
 
 /// A directory of this agent on a memory file system, through which every user of the machine may go and in which only

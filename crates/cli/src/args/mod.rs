@@ -29,6 +29,7 @@ mod session;
 mod spec;
 mod stack;
 mod stack_part;
+mod stack_plugin;
 mod state;
 mod system;
 mod task;
@@ -132,12 +133,15 @@ pub use stack::{
     StackGivenArgs, StackGraphArgs, StackHistoryArgs, StackImportArgs, StackListArgs,
     StackMarkArgs, StackOptionArgs, StackOutputsArgs, StackPlanArgs, StackRef, StackRemoveArgs,
     StackResourceRef, StackResourcesArgs, StackSignalArgs, StackTypeArgs, StackValidateArgs,
-    StackWaitArgs,
+    StackWaitArgs, StackWhyArgs,
 };
 pub use stack_part::{
     StackDepsCommand, StackDriftCommand, StackFixArgs, StackHookCommand, StackLockAcquireArgs,
     StackLockCommand, StackRevisionCommand, StackRevisionRef, StackRevisionRestoreArgs,
     StackSnapshotCommand, StackSnapshotCreateArgs, StackSnapshotRef, StackSnapshotRestoreArgs,
+};
+pub use stack_plugin::{
+    StackPluginCommand, StackPluginPushArgs, StackPluginRef, StackPluginTestArgs,
 };
 pub use state::{StateAt, StateCommand, StateEntryArgs, StateSetArgs, TimeLeft};
 pub use system::{

@@ -10,6 +10,7 @@ use super::stack_part::{
     StackDepsCommand, StackDriftCommand, StackHookCommand, StackLockCommand, StackRevisionCommand,
     StackSnapshotCommand,
 };
+use super::stack_plugin::StackPluginCommand;
 use super::{GraphFormat, LimitArgs, ListArgs};
 
 #[derive(Clone, Debug, Subcommand)]
@@ -97,6 +98,9 @@ pub enum StackCommand {
         pattern: Option<String>,
     },
     Type(StackTypeArgs),
+    /// Plugins: types of resources of one's own
+    #[command(subcommand)]
+    Plugin(StackPluginCommand),
     /// List the editions of the template language, or the functions of one
     #[command(
         after_help = "Examples:\n  hostler stack editions\n  hostler stack editions 2018-08-31"
@@ -193,6 +197,8 @@ pub struct StackPlanArgs {
     pub given: StackGivenArgs,
     #[command(flatten)]
     pub options: StackOptionArgs,
+    #[command(flatten)]
+    pub why: StackWhyArgs,
 }
 
 /// Make a stack as a template says: create it, or change the one there is
@@ -202,6 +208,7 @@ Examples:
   hostler stack apply web.yaml
   hostler stack apply web.yaml -e prod.yaml -P replicas=3 --yes
   hostler stack apply web.yaml --name web-prod --rollback --timeout 20m
+  hostler stack apply web.yaml -m 'ticket 4711' --yes
   hostler stack apply --plan 0192f3c4-0000-7000-8000-000000000000
 
 Shows what would be done and asks, unless --yes is given. Waits until it is done, and tells what fails
@@ -215,7 +222,7 @@ pub struct StackApplyArgs {
     #[arg(
         long,
         value_name = "ID",
-        conflicts_with_all = ["name", "environment", "parameter", "parameter_file", "hook", "rollback", "no_rollback", "timeout", "tag", "converge", "at_once", "drift_every"]
+        conflicts_with_all = ["name", "environment", "parameter", "parameter_file", "hook", "rollback", "no_rollback", "timeout", "tag", "converge", "at_once", "drift_every", "message"]
     )]
     pub plan: Option<StackPlanId>,
     /// Name of the stack; that of the file, without its ending, when absent
@@ -226,7 +233,23 @@ pub struct StackApplyArgs {
     #[command(flatten)]
     pub options: StackOptionArgs,
     #[command(flatten)]
+    pub why: StackWhyArgs,
+    #[command(flatten)]
     pub wait: StackWaitArgs,
+}
+
+/// Why something is done.
+#[derive(Args, Clone, Debug, Default)]
+pub struct StackWhyArgs {
+    /// Why: in the history of the stack, in events and in the audit trail
+    #[arg(short, long, value_name = "TEXT")]
+    pub message: Option<String>,
+}
+
+impl StackWhyArgs {
+    pub fn text(&self) -> String {
+        self.message.clone().unwrap_or_default()
+    }
 }
 
 /// Whether to wait for the end.
@@ -368,7 +391,7 @@ pub struct StackHistoryArgs {
 /// Make a stack anew from what `hostler stack export` printed
 #[derive(Args, Clone, Debug)]
 #[command(
-    after_help = "Examples:\n  hostler stack import web.json\n  hostler stack import web.json --name web2\n\nNew objects are made, as the document says; `hostler stack adopt` takes over those that are there."
+    after_help = "Examples:\n  hostler stack import web.json\n  hostler stack import web.json --name web2\n\nNew objects are made, as the document says; `hostler stack adopt` takes over those that are there.\nTags, timeout and rollback are as the document has them, unless they are said here."
 )]
 pub struct StackImportArgs {
     /// File with the document, `-` for stdin
@@ -377,6 +400,10 @@ pub struct StackImportArgs {
     /// Name of the new stack; that in the document when absent
     #[arg(long, value_name = "NAME")]
     pub name: Option<StackName>,
+    #[command(flatten)]
+    pub options: StackOptionArgs,
+    #[command(flatten)]
+    pub why: StackWhyArgs,
     #[command(flatten)]
     pub wait: StackWaitArgs,
 }
@@ -394,6 +421,10 @@ pub struct StackAdoptArgs {
     #[arg(long, value_name = "NAME")]
     pub name: Option<StackName>,
     #[command(flatten)]
+    pub options: StackOptionArgs,
+    #[command(flatten)]
+    pub why: StackWhyArgs,
+    #[command(flatten)]
     pub wait: StackWaitArgs,
 }
 
@@ -401,7 +432,7 @@ pub struct StackAdoptArgs {
 #[derive(Args, Clone, Debug)]
 #[command(
     visible_alias = "delete",
-    after_help = "Examples:\n  hostler stack rm web\n  hostler stack rm web queue --yes --detach\n\nResources go in the reverse order of what they need; those with the deletion policy `retain` stay.\nA stack whose outputs others use is refused without --force."
+    after_help = "Examples:\n  hostler stack rm web\n  hostler stack rm web queue --yes --detach -m 'moved to lab'\n\nResources go in the reverse order of what they need; those with the deletion policy `retain` stay.\nA stack whose outputs others use is refused without --force."
 )]
 pub struct StackRemoveArgs {
     /// Names or ids of stacks
@@ -410,6 +441,8 @@ pub struct StackRemoveArgs {
     /// Also when other stacks use its outputs
     #[arg(long)]
     pub force: bool,
+    #[command(flatten)]
+    pub why: StackWhyArgs,
     #[command(flatten)]
     pub wait: StackWaitArgs,
 }

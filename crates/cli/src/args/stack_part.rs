@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use hostler_model::stack::StackHook;
 use hostler_model::{LockHoldId, Span};
 
-use super::stack::{StackRef, StackWaitArgs};
+use super::stack::{StackRef, StackWaitArgs, StackWhyArgs};
 use super::{GraphFormat, ListArgs, labels_of};
 
 #[derive(Clone, Debug, Subcommand)]
@@ -30,6 +30,8 @@ pub enum StackDriftCommand {
 pub struct StackFixArgs {
     #[command(flatten)]
     pub which: StackRef,
+    #[command(flatten)]
+    pub why: StackWhyArgs,
     #[command(flatten)]
     pub wait: StackWaitArgs,
 }
@@ -105,6 +107,8 @@ pub struct StackSnapshotRef {
 pub struct StackSnapshotRestoreArgs {
     #[command(flatten)]
     pub snapshot: StackSnapshotRef,
+    #[command(flatten)]
+    pub why: StackWhyArgs,
     #[command(flatten)]
     pub wait: StackWaitArgs,
 }
@@ -226,6 +230,8 @@ pub struct StackRevisionRef {
 pub struct StackRevisionRestoreArgs {
     #[command(flatten)]
     pub revision: StackRevisionRef,
+    #[command(flatten)]
+    pub why: StackWhyArgs,
     #[command(flatten)]
     pub wait: StackWaitArgs,
 }

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::access::refusal;
 use super::project::check_text;
+use super::stack_approval::StackDeed;
 use crate::{Consent, Control, Cx, Stateless, audit_state};
 
 pub(super) const REASON_MAX: usize = 1000;
@@ -43,6 +44,7 @@ pub(crate) enum What<'a> {
     Spec(&'a Name, &'a WorkloadSpec),
     Tasks(&'a [Workload]),
     Array(&'a TaskArray),
+    Stack(&'a StackDeed<'a>),
 }
 
 impl What<'_> {
@@ -53,6 +55,7 @@ impl What<'_> {
             What::Spec(name, spec) => json!({ "name": name, "spec": spec }),
             What::Tasks(tasks) => tasks_whole(tasks),
             What::Array(array) => array_whole(array),
+            What::Stack(deed) => deed.whole(),
         }
     }
 
@@ -72,6 +75,7 @@ impl What<'_> {
                 "range": array.range,
                 "isGang": array.is_gang,
             }),
+            What::Stack(deed) => deed.shown(),
         }
     }
 }
@@ -160,6 +164,19 @@ impl Control {
                 let fresh = self.approval_fresh(cx, deed, &policies, nothing);
                 Err(self.approval_ask(cx, fresh).await?)
             }
+            Some(Consent::Given) => {
+                let nothing = Held { tasks: Vec::new(), array_id: None };
+                let fresh = self.approval_fresh(cx, deed, &policies, nothing);
+                let (by, now) = (fresh.requested_by, fresh.time_created);
+                let known = {
+                    let mut read = self.store.read().await?;
+                    read.approval_open(by, fresh.verb, fresh.digest, now).await?
+                };
+                match known.filter(|known| known.state == ApprovalState::Approved) {
+                    Some(known) => Ok(Pass::Approved { id: known.id, digest: known.digest }),
+                    None => Err(self.approval_ask(cx, fresh).await?),
+                }
+            }
             Some(Consent::BreakGlass(reason)) => self.approval_break_glass(cx, deed, reason),
             Some(Consent::Approval(id)) => self.approval_shown(cx, deed, *id).await,
         }
@@ -175,7 +192,7 @@ impl Control {
         let policies = self.approval_policies_met(cx, deed).await?;
         match (&cx.request.consent, policies.is_empty()) {
             (_, true) => Ok(Hold::Free(Pass::Free)),
-            (None, false) => {
+            (None | Some(Consent::Given), false) => {
                 Ok(Hold::Wait(Box::new(self.approval_fresh(cx, deed, &policies, held))))
             }
             (Some(Consent::BreakGlass(reason)), false) => {
@@ -339,6 +356,11 @@ impl Control {
         let digest = deed.digest();
         if approval.verb == deed.verb && approval.digest == digest {
             return Ok(Pass::Approved { id, digest });
+        }
+        // What rests on how something was is something else once it was done.
+        let is_used = approval.verb == deed.verb && approval.state == ApprovalState::Used;
+        if is_used && cx.request.idempotency.is_some() {
+            return Ok(Pass::Approved { id, digest: approval.digest });
         }
         let object = approval_object(&approval);
         let detail = json!({ "verb": deed.verb, "name": deed.name, "digest": digest });

@@ -4,12 +4,13 @@
 //! stack begins to go towards it; the rest is done by whoever carries stacks on.
 
 use hostler_model::stack::{DefinitionBody, Stack, StackAction, StackName, StackOptions};
-use hostler_model::{Error, EventKind, Generation, NewEvent, Permission, Project, Span, StackId};
+use hostler_model::{
+    Error, EventKind, Generation, NewEvent, Permission, Project, Span, StackId, StackPayload,
+};
 use hostler_store::{Conn, Reader, Tx};
 use hostler_template::diagnostic::Diagnostics;
 use serde_json::{Map, Value, json};
 
-use super::approval_gate::{Deed, Pass, What};
 use super::project::check_text;
 use super::stack_apply::{Base, Ending, Making, Turn};
 use super::stack_form::{Reading, StackForm, check_options};
@@ -25,6 +26,8 @@ pub struct StackAsk {
     pub options: StackOptions,
     /// Resources that are taken over instead of being made, by name, as an exported document has them.
     pub left: Option<Map<String, Value>>,
+    /// Why; it stands at the revision.
+    pub reason: String,
 }
 
 /// How a stack is to be changed. What is not said stays as it is.
@@ -72,7 +75,7 @@ impl StackEdit {
 
 impl Control {
     /// Looks at a template without making anything of it.
-    pub fn stack_check(
+    pub async fn stack_check(
         &self,
         cx: &Cx,
         project: &Project,
@@ -83,7 +86,9 @@ impl Control {
         require(cx, project, Permission::StackRead)?;
         let identity = hostler_template::parameter::Identity::nobody();
         let options = StackOptions::default();
-        let reading = Reading { identity: &identity, options: &options, known: None, needs_values };
+        let types = &self.stack_project_types(project.id).await?;
+        let identity = &identity;
+        let reading = Reading { identity, types, options: &options, known: None, needs_values };
         let formed = self.stack_formed(form, &reading)?;
         Ok(StackChecked {
             summary: formed.validated.summary(&formed.template, with_nested),
@@ -99,32 +104,39 @@ impl Control {
         project: &Project,
         ask: StackAsk,
     ) -> Result<Stack, StackRefusal> {
-        let making = self.stack_making(cx, project, ask)?;
+        let making = self.stack_making(cx, project, ask).await?;
         self.stack_make(cx, project, making).await
     }
 
     /// A stack that is asked for, looked at as a whole.
-    pub(super) fn stack_making(
+    pub(super) async fn stack_making(
         &self,
         cx: &Cx,
         project: &Project,
         ask: StackAsk,
     ) -> Result<Making, StackRefusal> {
         require(cx, project, Permission::StackApply)?;
-        let StackAsk { name, form, options, left } = ask;
+        let StackAsk { name, form, options, left, reason } = ask;
         check_options(&options)?;
+        check_reason(&reason)?;
         let id: StackId = self.ids.fresh();
         let identity = identity_of(project.id, &name, id);
-        let reading =
-            Reading { identity: &identity, options: &options, known: None, needs_values: true };
+        let reading = Reading {
+            identity: &identity,
+            types: &self.stack_project_types(project.id).await?,
+            options: &options,
+            known: None,
+            needs_values: true,
+        };
         let mut body = self.stack_formed(&form, &reading)?.body;
         let action = if left.is_some() { StackAction::Adopt } else { StackAction::Create };
         body.left = left.unwrap_or_default();
+        body.reason = reason;
         Ok(Making { id, name, body, options, action, plan: None })
     }
 
     /// What a form would be as a stack.
-    pub(super) fn stack_form_blueprint(
+    pub(super) async fn stack_form_blueprint(
         &self,
         cx: &Cx,
         project: &Project,
@@ -133,8 +145,13 @@ impl Control {
     ) -> Result<Blueprint, StackRefusal> {
         let (id, options) = (self.ids.fresh::<StackId>(), StackOptions::default());
         let identity = identity_of(project.id, name, id);
-        let reading =
-            Reading { identity: &identity, options: &options, known: None, needs_values: true };
+        let reading = Reading {
+            identity: &identity,
+            types: &self.stack_project_types(project.id).await?,
+            options: &options,
+            known: None,
+            needs_values: true,
+        };
         let body = self.stack_formed(form, &reading)?.body;
         let action = StackAction::Create;
         let stage = self.stack_stage_of(cx, project, (id, name), &body, &options, action)?;
@@ -171,13 +188,14 @@ impl Control {
         let patched = known.as_ref().filter(|_| edit.is_patch);
         let reading = Reading {
             identity: &identity,
+            types: &self.stack_project_types(project.id).await?,
             options: &options,
             known: patched.map(|known| (known, edit.clear_parameters.as_slice())),
             needs_values: true,
         };
         let mut body = self.stack_formed(&edit.form, &reading)?.body;
         body.reason = edit.reason.unwrap_or_default();
-        check_text("/reason", &body.reason, 0..=1000)?;
+        check_reason(&body.reason)?;
         let base = edit.expected.map_or(Base::Any, Base::Traversal);
         Ok(Turn { seen, known, body, options, action: StackAction::Update, base, plan: None })
     }
@@ -192,14 +210,17 @@ impl Control {
         self.stack_take_down(cx, project, Ending::of(name_or_id)).await
     }
 
-    /// The same, though others use it.
-    pub async fn stack_delete_forced(
+    /// The same, for a reason; `is_forced`: though others use it.
+    pub async fn stack_remove(
         &self,
         cx: &Cx,
         project: &Project,
         name_or_id: &str,
+        is_forced: bool,
+        reason: &str,
     ) -> Result<Stack, StackRefusal> {
-        let ending = Ending { is_forced: true, ..Ending::of(name_or_id) };
+        check_reason(reason)?;
+        let ending = Ending { is_forced, reason: reason.to_owned(), ..Ending::of(name_or_id) };
         self.stack_take_down(cx, project, ending).await
     }
 
@@ -232,28 +253,6 @@ impl Control {
         let mut read = self.store.read().await?;
         let stack = stack_find(&mut read, project, name_or_id).await?;
         Ok((read, stack))
-    }
-
-    /// Whether somebody else has to agree that this is made.
-    pub(super) async fn stack_pass(
-        &self,
-        cx: &Cx,
-        project: &Project,
-        verb: Permission,
-        name: &StackName,
-        body: &DefinitionBody,
-    ) -> Result<Pass, Error> {
-        let text = serde_json::to_vec(body).map_err(Error::internal)?;
-        let what = json!({ "definition": blake3::hash(&text).to_hex().as_str() });
-        let deed = Deed {
-            verb,
-            project: Some(project),
-            name: name.to_string(),
-            what: What::Plain(what),
-            specs: Vec::new(),
-            node: None,
-        };
-        self.approval_pass(cx, &deed).await
     }
 
     /// What a stack goes towards, or is as.
@@ -295,6 +294,17 @@ impl Control {
             .with_payload(stack_payload(stack))
     }
 
+    /// That something begins, and why somebody wants it.
+    pub(super) fn stack_begun_told(&self, cx: &Cx, stack: &Stack, why: &str) -> NewEvent {
+        let reason = &stack.standing.reason;
+        let words = match why {
+            "" => reason.clone(),
+            why => format!("{reason}: {why}"),
+        };
+        let payload = StackPayload { why: why.to_owned(), ..stack_payload(stack) };
+        self.stack_told(cx, stack, EventKind::StackBegun, words).with_payload(payload)
+    }
+
     /// That somebody began something with a stack.
     pub(super) async fn stack_journal(
         &self,
@@ -303,11 +313,12 @@ impl Control {
         action: &'static str,
         before: &Stack,
         after: &Stack,
+        why: &str,
     ) -> Result<(), StackRefusal> {
-        let words = after.standing.reason.clone();
-        let event = self.stack_told(cx, after, EventKind::StackBegun, words);
+        let event = self.stack_begun_told(cx, after, why);
+        let detail = why_detail(why);
         let audit = self
-            .audit(cx, action, &stack_object(before), Some(before.project_id), json!({}))
+            .audit(cx, action, &stack_object(before), Some(before.project_id), detail)
             .with_states(Some(&audit_state::stack(before)), Some(&audit_state::stack(after)));
         Ok(tx.journal_append(&[event], &[audit]).await?)
     }
@@ -315,6 +326,19 @@ impl Control {
     pub(super) fn stacks_changed(&self) {
         self.wakers.stack.wake();
         self.feed.ring();
+    }
+}
+
+/// Why somebody wants something.
+pub(super) fn check_reason(reason: &str) -> Result<(), Error> {
+    check_text("/reason", reason, 0..=1000)
+}
+
+/// The same in the audit trail.
+pub(super) fn why_detail(why: &str) -> Value {
+    match why {
+        "" => json!({}),
+        why => json!({ "reason": why }),
     }
 }
 

@@ -14,9 +14,9 @@ use hostler_model::{
 use hostler_store::{Conn, StackChange, Tx};
 use serde_json::{Map, Value, json};
 
-use super::approval_gate::{Deed, What};
 use super::stack::{StackAsk, check_top};
 use super::stack_action::check_rest;
+use super::stack_approval::StackDeed;
 use super::stack_form::StackForm;
 use super::stack_refusal::StackRefusal;
 use crate::stack::{Stage, as_heat, exported, stack_object, whole};
@@ -31,6 +31,8 @@ pub struct StackAdopt {
     /// What is said here counts instead of what the document says.
     pub form: StackForm,
     pub options: StackOptions,
+    /// Why; it stands at the revision.
+    pub reason: String,
 }
 
 impl Control {
@@ -107,15 +109,8 @@ impl Control {
         let stage = &self.stack_stage(&mut read, seen.clone()).await?;
         let document = self.stack_exported(&mut read, stage).await?;
         drop(read);
-        let deed = Deed {
-            verb: Permission::StackRemove,
-            project: Some(project),
-            name: seen.name.to_string(),
-            what: What::Plain(json!({ "stack": seen.id, "abandon": true })),
-            specs: Vec::new(),
-            node: None,
-        };
-        let (pass, seen) = (&self.approval_pass(cx, &deed).await?, &seen);
+        let deed = StackDeed { reason: "abandoned", ..StackDeed::of_end(&seen) };
+        let (pass, seen) = (&self.stack_pass(cx, project, &deed, true).await?, &seen);
         self.store
             .tx("stack_abandon", |tx| {
                 Box::pin(async move {
@@ -186,10 +181,10 @@ impl Control {
         project: &Project,
         ask: StackAdopt,
     ) -> Result<Stack, StackRefusal> {
-        let StackAdopt { name, document, form, options } = ask;
+        let StackAdopt { name, document, form, options, reason } = ask;
         let left = read_document(document)?;
         let (form, left) = over(form, left);
-        let ask = StackAsk { name, form, options, left: Some(left) };
+        let ask = StackAsk { name, form, options, left: Some(left), reason };
         self.stack_create(cx, project, ask).await
     }
 }

@@ -7,7 +7,9 @@ use hostler_model::{Error, Limit, Page, Permission, Project, StackSnapshotId};
 use hostler_store::Tx;
 use serde_json::json;
 
+use super::approval_gate::Pass;
 use super::stack::{check_top, stack_find};
+use super::stack_approval::StackDeed;
 use super::stack_refusal::{StackRefusal, require};
 use crate::stack::stack_object;
 use crate::{Control, Cx, audit_state};
@@ -103,7 +105,15 @@ impl Control {
     ) -> Result<Stack, StackRefusal> {
         let (_, seen) = self.stack_reading(cx, project, name_or_id, Permission::StackApply).await?;
         check_top(&seen)?;
-        let seen = &seen;
+        // Only what goes towards another definition needs others.
+        let pass = match command {
+            StackCommand::CancelUpdate => {
+                command.is_idle(&seen)?;
+                self.stack_pass(cx, project, &StackDeed::of_undoing(&seen), true).await?
+            }
+            _ => Pass::Free,
+        };
+        let (seen, pass) = (&seen, &pass);
         self.store
             .tx("stack_command", |tx| {
                 Box::pin(async move {
@@ -123,10 +133,12 @@ impl Control {
                             "stack.cancel"
                         }
                     };
-                    self.stack_journal(tx, cx, action, &before, &after).await
+                    self.approval_use(tx, cx, pass).await?;
+                    self.stack_journal(tx, cx, action, &before, &after, "").await
                 })
             })
             .await?;
+        self.approval_done(cx, pass);
         self.stacks_changed();
         self.stack_known(project, seen.id).await
     }
@@ -162,6 +174,19 @@ impl Control {
         name_or_id: &str,
         name: &str,
     ) -> Result<StackSnapshot, StackRefusal> {
+        let id = self.ids.fresh();
+        self.stack_snapshot_create_as(cx, project, name_or_id, name, id).await
+    }
+
+    /// The same, with an id that was chosen before.
+    pub(super) async fn stack_snapshot_create_as(
+        &self,
+        cx: &Cx,
+        project: &Project,
+        name_or_id: &str,
+        name: &str,
+        id: StackSnapshotId,
+    ) -> Result<StackSnapshot, StackRefusal> {
         require(cx, project, Permission::StackApply)?;
         super::project::check_text("/name", name, 0..=255)?;
         let seen = {
@@ -169,7 +194,6 @@ impl Control {
             stack_find(&mut read, project, name_or_id).await?
         };
         check_top(&seen)?;
-        let id: StackSnapshotId = self.ids.fresh();
         let sealed = self.stack_key(&seen)?.seal_snapshot(id, &SnapshotBody::default())?;
         let (seen, sealed) = (&seen, &sealed);
         let made = self
@@ -205,7 +229,7 @@ impl Control {
                     tx.stack_snapshot_insert(&snapshot).await?;
                     let mut after = before.clone();
                     self.stack_begin(tx, &mut after, StackAction::Snapshot, None).await?;
-                    self.stack_journal(tx, cx, "stack.snapshot", &before, &after).await?;
+                    self.stack_journal(tx, cx, "stack.snapshot", &before, &after, "").await?;
                     Ok::<_, StackRefusal>(snapshot)
                 })
             })

@@ -12,10 +12,10 @@ use hostler_model::{
 use hostler_store::Tx;
 use serde_json::json;
 
-use super::approval_gate::{Deed, What};
 use super::project::taken;
 use super::quota::room_for_stack;
-use super::stack::{check_change, check_top, exists, stack_find};
+use super::stack::{check_change, check_top, exists, stack_find, why_detail};
+use super::stack_approval::{StackDeed, To};
 use super::stack_refusal::{StackRefusal, require};
 use crate::stack::{Blueprint, NewStack, stack_object};
 use crate::{Control, Cx, audit_state};
@@ -54,6 +54,19 @@ pub(super) struct Turn {
     pub plan: Option<StackPlanId>,
 }
 
+impl Turn {
+    /// What is done by itself has a reason of its own; this is why somebody wants it.
+    pub(super) fn because(mut self, reason: &str) -> Turn {
+        let own = &mut self.body.reason;
+        match (own.is_empty(), reason.is_empty()) {
+            (_, true) => {}
+            (true, false) => reason.clone_into(own),
+            (false, false) => *own = format!("{own}: {reason}"),
+        }
+        self
+    }
+}
+
 /// A stack that is to go.
 pub(super) struct Ending<'a> {
     pub name_or_id: &'a str,
@@ -61,11 +74,13 @@ pub(super) struct Ending<'a> {
     pub is_forced: bool,
     pub base: Base,
     pub plan: Option<StackPlanId>,
+    pub reason: String,
 }
 
 impl<'a> Ending<'a> {
     pub(super) fn of(name_or_id: &'a str) -> Ending<'a> {
-        Ending { name_or_id, is_forced: false, base: Base::Any, plan: None }
+        let (base, reason) = (Base::Any, String::new());
+        Ending { name_or_id, is_forced: false, base, plan: None, reason }
     }
 }
 
@@ -77,7 +92,7 @@ impl Control {
         making: Making,
     ) -> Result<Stack, StackRefusal> {
         let Making { id, name, body, options, action, plan } = making;
-        let pass = &self.stack_pass(cx, project, Permission::StackApply, &name, &body).await?;
+        let why = body.reason.clone();
         let (stack, definition) = self.stack_draft(NewStack {
             id,
             project_id: project.id,
@@ -89,15 +104,30 @@ impl Control {
             action,
             above: None,
         })?;
-        let blueprint = Blueprint::read(&stack, definition.id, body, &self.stack_catalog)?;
+        self.stack_plugins_here([&body]).await?;
+        let blueprint = Blueprint::read(&stack, definition.id, body.clone(), &self.stack_catalog)?;
+        let deed = StackDeed {
+            verb: Permission::StackApply,
+            name: &stack.name,
+            seen: None,
+            action,
+            options: &stack.options,
+            to: To::Definition(&body, &blueprint),
+            is_forced: false,
+            plan,
+            reason: &why,
+        };
+        let pass = &self.stack_pass(cx, project, &deed, true).await?;
         let uses = &blueprint.dependencies(&stack);
         let news = [
             self.stack_told(cx, &stack, EventKind::StackCreated, "asked for"),
-            self.stack_told(cx, &stack, EventKind::StackBegun, stack.standing.reason.clone()),
+            self.stack_begun_told(cx, &stack, &why),
         ];
         let object = stack_object(&stack);
+        let mut detail = why_detail(&why);
+        detail["plan"] = json!(plan);
         let audit = [self
-            .audit(cx, "stack.create", &object, Some(project.id), json!({ "plan": plan }))
+            .audit(cx, "stack.create", &object, Some(project.id), detail)
             .with_states(None, Some(&audit_state::stack(&stack)))];
         let (stack, definition, object) = (&stack, &definition, &object);
         let (news, audit) = (&news, &audit);
@@ -137,9 +167,22 @@ impl Control {
         let Turn { seen, known, body, options, action, base, plan } = turn;
         let key = self.stack_key(&seen)?;
         let definition = self.stack_definition(&key, seen.id, &body, cx.actor())?;
+        self.stack_plugins_here([Some(&body), known.as_ref()].into_iter().flatten()).await?;
         let after = Blueprint::read(&seen, definition.id, body.clone(), &self.stack_catalog)?;
         self.stack_keeps_immutable(&seen, known, &after)?;
-        let pass = &self.stack_pass(cx, project, Permission::StackApply, &seen.name, &body).await?;
+        let why = body.reason.as_str();
+        let deed = StackDeed {
+            verb: Permission::StackApply,
+            name: &seen.name,
+            seen: Some(&seen),
+            action,
+            options: &options,
+            to: To::Definition(&body, &after),
+            is_forced: false,
+            plan,
+            reason: why,
+        };
+        let pass = &self.stack_pass(cx, project, &deed, true).await?;
         let (seen, options, definition, body) = (&seen, &options, &definition, &body);
         let (uses, base) = (&after.dependencies(seen), &base);
         let word = match action {
@@ -168,7 +211,7 @@ impl Control {
                     self.stack_begin(tx, &mut after, action, Some((definition, body))).await?;
                     self.stack_uses_keep(tx, &after, uses).await?;
                     self.approval_use(tx, cx, pass).await?;
-                    self.stack_journal(tx, cx, word, &before, &after).await
+                    self.stack_journal(tx, cx, word, &before, &after, why).await
                 })
             })
             .await?;
@@ -192,24 +235,21 @@ impl Control {
             return Err(StackRefusal::missing("stack", ending.name_or_id));
         }
         check_top(&seen)?;
-        let deed = Deed {
-            verb: Permission::StackRemove,
-            project: Some(project),
-            name: seen.name.to_string(),
-            what: What::Plain(json!({ "stack": seen.id })),
-            specs: Vec::new(),
-            node: None,
+        let deed = StackDeed {
+            is_forced: ending.is_forced,
+            plan: ending.plan,
+            reason: &ending.reason,
+            ..StackDeed::of_end(&seen)
         };
-        let pass = &self.approval_pass(cx, &deed).await?;
+        let is_change = !is_going(&seen);
+        let pass = &self.stack_pass(cx, project, &deed, is_change).await?;
         let (seen, ending) = (&seen, &ending);
         self.store
             .tx("stack_delete", |tx| {
                 Box::pin(async move {
                     let before = self.stack_again(tx, seen).await?;
-                    let is_going = before.standing.action == StackAction::Delete
-                        && before.standing.status == StackStatus::InProgress;
                     let is_claimed = self.claim(tx, cx, &stack_object(&before)).await?.is_some();
-                    if is_claimed || is_going {
+                    if is_claimed || is_going(&before) {
                         return Ok(());
                     }
                     self.stack_unlocked(tx, cx, project, &before.name).await?;
@@ -221,7 +261,8 @@ impl Control {
                     let mut after = before.clone();
                     self.stack_begin(tx, &mut after, StackAction::Delete, None).await?;
                     self.approval_use(tx, cx, pass).await?;
-                    self.stack_journal(tx, cx, "stack.delete", &before, &after).await
+                    let why = &ending.reason;
+                    self.stack_journal(tx, cx, "stack.delete", &before, &after, why).await
                 })
             })
             .await?;
@@ -264,6 +305,10 @@ impl Control {
             false => Err(plan_over(plan)),
         }
     }
+}
+
+fn is_going(stack: &Stack) -> bool {
+    stack.standing.action == StackAction::Delete && stack.standing.status == StackStatus::InProgress
 }
 
 pub(super) fn plan_over(plan: StackPlanId) -> StackRefusal {

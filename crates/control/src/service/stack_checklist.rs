@@ -11,7 +11,7 @@ use super::stack::stack_find;
 use super::stack_deps::{all_stacks, uses_line};
 use super::stack_form::StackForm;
 use super::stack_refusal::{StackRefusal, require};
-use crate::stack::Blueprint;
+use crate::stack::{Blueprint, Hidden};
 use crate::{Control, Cx};
 
 /// How many things are named in a line.
@@ -134,6 +134,10 @@ impl Control {
             self.stack_disk_line().await,
             self.stack_network_line(blueprint).await?,
         ];
+        let hidden = Hidden::of(scene.secrets(self));
+        let told =
+            |line: StackCheckLine| StackCheckLine { message: hidden.scrub(&line.message), ..line };
+        let lines = lines.into_iter().map(told).collect();
         Ok(StackChecklist { stack: Some(stack.name.clone()), lines })
     }
 
@@ -144,7 +148,7 @@ impl Control {
         name: Option<&StackName>,
         form: &StackForm,
     ) -> Result<StackChecklist, StackRefusal> {
-        let checked = self.stack_check(cx, project, form, true, false);
+        let checked = self.stack_check(cx, project, form, true, false).await;
         let syntax = match &checked {
             Ok(checked) => passed(
                 StackCheckKind::Syntax,
@@ -201,7 +205,7 @@ impl Control {
     ) -> Result<(StackCheckLine, Option<Blueprint>), StackRefusal> {
         let fallback: StackName = "unnamed".parse().map_err(Error::internal)?;
         let name = name.unwrap_or(&fallback);
-        let blueprint = self.stack_form_blueprint(cx, project, name, form)?;
+        let blueprint = self.stack_form_blueprint(cx, project, name, form).await?;
         let mut wrong = Vec::new();
         let uses = blueprint.uses();
         for (stack, outputs) in &uses {

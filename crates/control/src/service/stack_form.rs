@@ -13,7 +13,7 @@ use hostler_model::stack::{
 };
 use hostler_template::diagnostic::{Diagnostic, Diagnostics, Fault};
 use hostler_template::environment::{Environment, Provider};
-use hostler_template::parameter::Identity;
+use hostler_template::parameter::{Identity, Parameters};
 use hostler_template::place::Path;
 use hostler_template::schema::Known;
 use hostler_template::template::{Files, ParameterScope, Template};
@@ -22,8 +22,8 @@ use serde_json::{Map, Value};
 
 use super::stack_refusal::StackRefusal;
 use crate::Control;
-use crate::stack::files_of;
-use crate::stack::plugin::Given;
+use crate::stack::plugin::{Given, ProjectTypes};
+use crate::stack::{Hidden, files_of, hidden_parameters};
 
 /// How long a tag may be, and how many there may be.
 const TAG_MAX: usize = 80;
@@ -42,6 +42,8 @@ pub struct StackForm {
     pub parameters: Map<String, Value>,
     /// Parameters win over those of files that are environments; with Heat they lose.
     pub are_parameters_last: bool,
+    /// Nothing is to be made of it: values that do not hold are only warned of.
+    pub are_values_left: bool,
 }
 
 /// A form that is right.
@@ -54,6 +56,8 @@ pub(super) struct Formed {
 /// How a form is read.
 pub(super) struct Reading<'a> {
     pub identity: &'a Identity,
+    /// Which types there are.
+    pub types: &'a ProjectTypes<'a>,
     pub options: &'a StackOptions,
     /// What there is, where only what is said is to change; and names of parameters whose values are forgotten.
     pub known: Option<(&'a DefinitionBody, &'a [String])>,
@@ -71,14 +75,14 @@ impl Control {
         let mut files = known.map(|known| known.files.clone()).unwrap_or_default();
         files.extend(form.files.clone());
         let template = match (&form.template, known) {
-            (Value::Null, Some(known)) => Template::from_value("template", &known.template)?,
+            (Value::Null, Some(known)) => Template::of_value("template", &known.template)?,
             (Value::Null, None) => {
                 let text = "No template specified";
                 return Err(StackRefusal::invalid("HTTPBadRequest", "/template", text));
             }
             (given, _) => {
                 check_size(given)?;
-                Template::from_value("template", given)?
+                Template::of_value("template", given)?
             }
         };
         let texts = files_of(&files);
@@ -99,78 +103,90 @@ impl Control {
         };
         let validator = Validator {
             needs_values: reading.needs_values,
+            checks_values: !form.are_values_left,
             resources_max: STACK_RESOURCES_MAX as usize,
-            ..Validator::new(&self.stack_catalog, &texts, reading.identity)
+            ..Validator::new(reading.types, &texts, reading.identity)
         };
-        let validated = validator.check(&template, &environment)?;
+        let parameters = Parameters::new(
+            &template.parameters,
+            template.version,
+            reading.identity,
+            &environment.parameters,
+            &environment.parameter_defaults,
+        );
+        let hidden = Hidden::of(hidden_parameters(&parameters));
+        let checked = validator.check(&template, &environment);
+        let validated = checked.map_err(|wrong| hidden.scrubbed(wrong))?;
         let timeout = reading.options.timeout.filter(|timeout| !timeout.is_zero());
         let timeout = timeout.unwrap_or(STACK_TIMEOUT_DEFAULT).duration();
         let mut wrong = Diagnostics::new();
-        self.stack_plugins_say(&template, &validated, &texts, timeout, &mut wrong);
-        wrong.or(())?;
+        if !form.are_values_left {
+            plugins_say(reading.types, &template, &validated, &texts, timeout, &mut wrong);
+        }
+        hidden.scrubbed(wrong).or(())?;
         let before = known.map(|known| known.environment_files.as_slice()).unwrap_or_default();
         let all: BTreeSet<&String> = before.iter().chain(&form.environment_files).collect();
         let environment_files =
             all.into_iter().filter(|name| files.contains_key(*name)).cloned().collect();
-        let body = DefinitionBody {
+        let mut body = DefinitionBody {
             template: template.to_json(),
             environment: stored(&validated.environment),
             environment_files,
             files,
             ..DefinitionBody::default()
         };
+        body.plugins = reading.types.pins_of(&body);
         Ok(Formed { body, template, validated })
     }
+}
 
-    /// What plugins have against properties that are right one by one.
-    fn stack_plugins_say(
-        &self,
-        template: &Template,
-        validated: &Validated,
-        files: &Files,
-        timeout: Duration,
-        wrong: &mut Diagnostics,
-    ) {
-        let scope =
-            ParameterScope { template, parameters: &validated.parameters, files: Some(files) };
-        let registry = &validated.environment.registry;
-        let section = template.words().resources;
-        for resource in &validated.loaded.resources {
-            let (name, kind) = (&resource.name, &resource.type_name);
-            let provider = registry.resolve(kind, name, &self.stack_catalog);
-            let Some(Provider::Type(type_name)) = provider else { continue };
-            let Some(plugin) = self.stack_plugin(&type_name) else { continue };
-            let known = |expr| Known::of(expr, &scope).ok().flatten();
-            if resource.external_id.is_some() {
-                continue;
-            }
-            let properties = known(&resource.properties);
-            let policy = known(&resource.update_policy);
-            let (path, checks) = (Path::of([section, name]), Default::default());
-            let nothing = Known::Map(Vec::new());
-            let given = properties.as_ref().unwrap_or(&nothing);
-            let (mut taken, _) = plugin.schema().take(given, &path, &checks);
-            if let Known::Map(entries) = given {
-                let unknown = entries.iter().filter(|(_, value)| !value.is_whole());
-                unknown.for_each(|(name, _)| drop(taken.shift_remove(name)));
-            }
-            taken.retain(|_, value| !value.is_null());
-            let policy = policy.filter(Known::is_whole).unwrap_or(nothing);
-            let (update_policy, _) = plugin.schema().take_policy(&policy, &path, &checks);
-            let said = plugin.validate(&Given {
-                name,
-                properties: &taken,
-                update_policy: &Value::Object(update_policy),
-                timeout,
-            });
-            let found = said.into_iter().map(|text| {
-                Diagnostic::new(Fault::StructureInvalid, &path, text).at(resource.place)
-            });
-            wrong.extend(template.located(Diagnostics(found.collect())));
+/// What plugins have against properties that are right one by one.
+fn plugins_say(
+    types: &ProjectTypes<'_>,
+    template: &Template,
+    validated: &Validated,
+    files: &Files,
+    timeout: Duration,
+    wrong: &mut Diagnostics,
+) {
+    let scope = ParameterScope { template, parameters: &validated.parameters, files: Some(files) };
+    let registry = &validated.environment.registry;
+    let section = template.words().resources;
+    for resource in &validated.loaded.resources {
+        let (name, kind) = (&resource.name, &resource.type_name);
+        let provider = registry.resolve(kind, name, types);
+        let Some(Provider::Type(type_name)) = provider else { continue };
+        let Some(plugin) = types.plugin(&type_name) else { continue };
+        let known = |expr| Known::of(expr, &scope).ok().flatten();
+        if resource.external_id.is_some() {
+            continue;
         }
-        for nested in &validated.nested {
-            self.stack_plugins_say(&nested.template, &nested.validated, files, timeout, wrong);
+        let properties = known(&resource.properties);
+        let policy = known(&resource.update_policy);
+        let (path, checks) = (Path::of([section, name]), Default::default());
+        let nothing = Known::Map(Vec::new());
+        let given = properties.as_ref().unwrap_or(&nothing);
+        let (mut taken, _) = plugin.schema().take(given, &path, &checks);
+        if let Known::Map(entries) = given {
+            let unknown = entries.iter().filter(|(_, value)| !value.is_whole());
+            unknown.for_each(|(name, _)| drop(taken.shift_remove(name)));
         }
+        taken.retain(|_, value| !value.is_null());
+        let policy = policy.filter(Known::is_whole).unwrap_or(nothing);
+        let (update_policy, _) = plugin.schema().take_policy(&policy, &path, &checks);
+        let said = plugin.validate(&Given {
+            name,
+            properties: &taken,
+            update_policy: &Value::Object(update_policy),
+            timeout,
+        });
+        let found = said
+            .into_iter()
+            .map(|text| Diagnostic::new(Fault::StructureInvalid, &path, text).at(resource.place));
+        wrong.extend(template.located(Diagnostics(found.collect())));
+    }
+    for nested in &validated.nested {
+        plugins_say(types, &nested.template, &nested.validated, files, timeout, wrong);
     }
 }
 

@@ -2,16 +2,18 @@
 //! can be made of.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use hostler_model::stack::{
     DefinitionBody, SnapshotBody, Stack, StackAction, StackEvent, StackResource, StackRevision,
     StackStatus,
 };
 use hostler_model::{
-    Actor, Limit, Need, Page, Permission, PrincipalId, Project, Scope, Span, StackEventId, StackId,
-    Timestamp,
+    Actor, Error, Limit, Need, Page, Permission, PrincipalId, Project, Scope, Span, StackEventId,
+    StackId, Timestamp,
 };
 use hostler_store::{StackEventFilter, StackEventScope, StackFilter, StackOrder, StackSort};
+use hostler_template::environment::Types;
 use hostler_template::schema::{ResourceSchema, Status};
 use hostler_template::template::Template;
 use serde_json::{Map, Value};
@@ -20,7 +22,7 @@ use super::stack::stack_find;
 use super::stack_refusal::{StackRefusal, require};
 use super::stack_signal::{missing, row_of};
 use super::task::Names;
-use crate::stack::Scene;
+use crate::stack::{Blueprint, Hidden, Scene};
 use crate::{Control, Cx};
 
 const HIDDEN: &str = "******";
@@ -206,18 +208,20 @@ impl Control {
         with_outputs: bool,
     ) -> Result<StackDetail, StackRefusal> {
         let scene = self.stack_seen(cx, project, name_or_id).await?;
-        let outputs = if with_outputs { self.stack_outputs_of(&scene) } else { Vec::new() };
+        let outputs = match with_outputs {
+            true => self.stack_outputs_of(cx, &scene),
+            false => Vec::new(),
+        };
         let mut read = self.store.read().await?;
         let owner = Names::default().principal(&mut read, scene.stack.mandate.principal).await?;
         let blueprint = scene.blueprint.as_ref();
-        let parameters = blueprint.map(|blueprint| blueprint.parameters.shown());
-        Ok(StackDetail {
-            owner,
-            parameters: parameters.unwrap_or_default(),
-            outputs,
-            trouble: scene.trouble,
-            stack: scene.stack,
-        })
+        let mut parameters =
+            blueprint.map(|blueprint| blueprint.parameters.shown()).unwrap_or_default();
+        if let Some(blueprint) = blueprint {
+            blueprint.hidden.hide_in(&mut parameters);
+        }
+        self.stack_veil(cx, &scene).hide_in(&mut parameters);
+        Ok(StackDetail { owner, parameters, outputs, trouble: scene.trouble, stack: scene.stack })
     }
 
     pub async fn stack_outputs(
@@ -227,17 +231,31 @@ impl Control {
         name_or_id: &str,
     ) -> Result<Vec<StackOutput>, StackRefusal> {
         let scene = self.stack_seen(cx, project, name_or_id).await?;
-        Ok(self.stack_outputs_of(&scene))
+        Ok(self.stack_outputs_of(cx, &scene))
     }
 
-    fn stack_outputs_of(&self, scene: &Scene) -> Vec<StackOutput> {
+    fn stack_outputs_of(&self, cx: &Cx, scene: &Scene) -> Vec<StackOutput> {
+        let veil = self.stack_veil(cx, scene);
         let outputs = scene.outputs(self).into_iter();
+        let shown = |mut value: Value| {
+            veil.hide(&mut value);
+            value
+        };
         let output = |it: crate::stack::Output| StackOutput {
             name: it.name,
             description: it.description,
-            value: it.value,
+            value: it.value.map(shown).map_err(|why| veil.scrub(&why)),
         };
         outputs.map(output).collect()
+    }
+
+    /// What is not for the caller: nothing, where they may change the stack.
+    fn stack_veil(&self, cx: &Cx, scene: &Scene) -> Arc<Hidden> {
+        let need = Need::of(Permission::StackApply, Some(scene.stack.project_id));
+        match cx.caller.may(need) {
+            true => Hidden::nothing(),
+            false => Hidden::of(scene.secrets(self)),
+        }
     }
 
     async fn stack_seen(
@@ -266,7 +284,7 @@ impl Control {
             for (scene, parent) in std::mem::take(&mut level) {
                 let names: HashMap<_, _> =
                     scene.rows.iter().map(|row| (row.id, row.name.clone())).collect();
-                found.extend(self.stack_members(&scene, parent.as_deref()));
+                found.extend(self.stack_members(cx, &scene, parent.as_deref()));
                 if at < depth {
                     for (id, child) in scene.children {
                         below.push((child.stack, names.get(&id).cloned()));
@@ -297,13 +315,19 @@ impl Control {
         };
         let row = row_of(scene.names().into_values(), resource).map(|row| row.id);
         let parent = parent.map(|row| row.name);
-        let mut all = self.stack_members(&scene, parent.as_deref()).into_iter();
+        let mut all = self.stack_members(cx, &scene, parent.as_deref()).into_iter();
         let found = all.find(|one| Some(one.row.id) == row);
         found.ok_or_else(|| missing(resource, &scene.stack))
     }
 
-    fn stack_members(&self, scene: &Scene, parent: Option<&str>) -> Vec<StackResourceDetail> {
+    fn stack_members(
+        &self,
+        cx: &Cx,
+        scene: &Scene,
+        parent: Option<&str>,
+    ) -> Vec<StackResourceDetail> {
         let blueprint = scene.blueprint.as_deref();
+        let veil = self.stack_veil(cx, scene);
         let place = |name: &str| blueprint.and_then(|it| it.position(name)).unwrap_or(usize::MAX);
         let mut rows: Vec<&StackResource> = scene.names().into_values().collect();
         rows.sort_by(|a, b| (place(&a.name), &a.name).cmp(&(place(&b.name), &b.name)));
@@ -317,10 +341,16 @@ impl Control {
             let seen = scene.seen(row)?;
             let plugin = self.stack_plugin(&seen.body.plugin);
             let attributes = plugin.map(|it| it.attributes(&seen)).unwrap_or_default();
-            let shown = |values: &Map<String, Value>| match blueprint {
-                Some(blueprint) => blueprint.shown_properties(values),
-                None => Value::Object(Map::new()),
+            let shown = |values: &Map<String, Value>| {
+                let mut shown = match blueprint {
+                    Some(blueprint) => blueprint.shown_properties(values),
+                    None => Value::Object(Map::new()),
+                };
+                veil.hide(&mut shown);
+                shown
             };
+            let mut metadata = seen.body.metadata.clone();
+            veil.hide(&mut metadata);
             Some(StackResourceDetail {
                 row: (*row).clone(),
                 stack: scene.stack.clone(),
@@ -328,7 +358,7 @@ impl Control {
                 required_by: users.get(row.name.as_str()).cloned().unwrap_or_default(),
                 child: scene.children.get(&row.id).map(|child| child.stack.id),
                 parent_resource: parent.map(str::to_owned),
-                metadata: seen.body.metadata.clone(),
+                metadata,
                 properties: shown(&seen.body.properties),
                 attributes: match shown(&attributes) {
                     Value::Object(attributes) => attributes,
@@ -415,9 +445,18 @@ impl Control {
         let found = read.stack_definition_get(id).await?.ok_or_else(none)?;
         let key = self.stack_key(&stack)?;
         let mut body = key.open_definition(id, &found.sealed)?;
+        let scene = self.stack_scene(&mut read, stack.clone()).await?;
+        let veil = self.stack_veil(cx, &scene);
         let need = Need::of(Permission::StackApply, Some(project.id));
         if !cx.caller.may(need) {
+            let then = Blueprint::read(&stack, id, body.clone(), &self.stack_catalog).ok();
             conceal(&mut body);
+            let then = then.map(|blueprint| Arc::clone(&blueprint.hidden));
+            for veil in [Some(veil), then].into_iter().flatten() {
+                veil.hide(&mut body.template);
+                veil.hide(&mut body.environment);
+                veil.hide_in(&mut body.files);
+            }
         }
         Ok(StackDefinitionDetail {
             body,
@@ -457,24 +496,44 @@ impl Control {
     }
 
     /// Types of resources whose names are meant, of a version and of a support status where one is asked for.
-    pub fn stack_types(
+    pub async fn stack_types(
         &self,
+        project: &Project,
         is_meant: impl Fn(&str) -> bool,
         version: Option<&str>,
         status: Option<Status>,
-    ) -> Vec<StackType> {
-        let entries = self.stack_catalog.listed(is_meant, version, status).into_iter();
+    ) -> Result<Vec<StackType>, Error> {
+        let own = self.stack_project_types(project.id).await?;
+        let entries = self.stack_catalog.listed(&is_meant, version, status).into_iter();
         let entry = |entry: crate::stack::plugin::Entry<'_>| StackType {
             name: entry.name,
             of: entry.of.map(str::to_owned),
             schema: entry.schema.clone(),
         };
-        entries.map(entry).collect()
+        let is_shown = |schema: &&ResourceSchema| {
+            is_meant(&schema.type_name)
+                && status.is_none_or(|status| status == schema.support.status)
+                && version.is_none_or(|version| schema.support.version.as_deref() == Some(version))
+        };
+        let own = own.own().map(|plugin| plugin.schema()).filter(is_shown);
+        let own = own.map(|schema| StackType {
+            name: schema.type_name.clone(),
+            of: None,
+            schema: schema.clone(),
+        });
+        let mut all: Vec<StackType> = entries.map(entry).chain(own).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(all)
     }
 
     /// A type by any of its names.
-    pub fn stack_type(&self, name: &str) -> Result<StackType, StackRefusal> {
-        let schema = self.stack_catalog.schema_of(name).cloned();
+    pub async fn stack_type(
+        &self,
+        project: &Project,
+        name: &str,
+    ) -> Result<StackType, StackRefusal> {
+        let own = self.stack_project_types(project.id).await?;
+        let schema = own.schema(name).cloned();
         let missing = || StackRefusal::missing("Resource Type", name);
         let schema = schema.ok_or_else(missing)?;
         let of = (schema.type_name != name).then(|| schema.type_name.clone());

@@ -16,7 +16,7 @@ use hostler_template::diagnostic::Diagnostics;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::stack::{StackAsk, StackEdit, check_change, check_top, stack_find};
+use super::stack::{StackAsk, StackEdit, check_change, check_reason, check_top, stack_find};
 use super::stack_apply::{Base, Ending, Making, Turn, plan_over};
 use super::stack_refusal::{StackRefusal, require};
 use crate::stack::{Stage, Tried, Wish};
@@ -34,15 +34,21 @@ pub enum StackIntent {
         stack: String,
         /// Though others use it.
         is_forced: bool,
+        /// Why.
+        reason: String,
     },
     /// It becomes as it was.
     Restore {
         stack: String,
         point: StackPoint,
+        /// Why; it stands at the revision.
+        reason: String,
     },
     /// What was changed behind its back is put right, and nothing else.
     Fix {
         stack: String,
+        /// Why; it stands at the revision.
+        reason: String,
     },
 }
 
@@ -76,6 +82,9 @@ struct Sealed {
     is_forced: bool,
     #[serde(default)]
     below: Vec<(StackId, Generation)>,
+    /// Where there is no body that says it.
+    #[serde(default)]
+    reason: String,
 }
 
 /// A change that is to be looked at.
@@ -226,7 +235,7 @@ impl Control {
             Error::unavailable(format!("what is sealed of plan {id} cannot be opened"), error)
         })?;
         let sealed: Sealed = serde_json::from_slice(&text).map_err(Error::internal)?;
-        let Sealed { name, action, body, options, is_forced, below } = sealed;
+        let Sealed { name, action, body, options, is_forced, below, reason } = sealed;
         let base = Base::Exactly(plan.base, below);
         let stack_id = plan.stack_id.to_string();
         match (action, body) {
@@ -246,7 +255,8 @@ impl Control {
                 self.stack_turn(cx, project, turn).await
             }
             (_, None) => {
-                let ending = Ending { is_forced, base, plan: Some(id), ..Ending::of(&stack_id) };
+                let name_or_id = stack_id.as_str();
+                let ending = Ending { name_or_id, is_forced, base, plan: Some(id), reason };
                 self.stack_take_down(cx, project, ending).await
             }
         }
@@ -282,23 +292,27 @@ impl Control {
     ) -> Result<Draft, StackRefusal> {
         match intent {
             StackIntent::Create(ask) => {
-                let making = self.stack_making(cx, project, ask)?;
+                let making = self.stack_making(cx, project, ask).await?;
                 self.stack_draft_new(cx, project, making).await
             }
             StackIntent::Update { stack, edit } => {
                 let turn = self.stack_turning(cx, project, &stack, edit).await?;
                 self.stack_draft_turn(turn).await
             }
-            StackIntent::Restore { stack, point } => {
+            StackIntent::Restore { stack, point, reason } => {
+                check_reason(&reason)?;
                 let turn = self.stack_restoring(cx, project, &stack, point).await?;
+                let turn = turn.because(&reason);
                 self.stack_draft_turn(turn).await
             }
-            StackIntent::Fix { stack } => {
-                let turn = self.stack_fixing(cx, project, &stack).await?;
+            StackIntent::Fix { stack, reason } => {
+                check_reason(&reason)?;
+                let turn = self.stack_fixing(cx, project, &stack).await?.because(&reason);
                 self.stack_draft_turn(turn).await
             }
-            StackIntent::Delete { stack, is_forced } => {
+            StackIntent::Delete { stack, is_forced, reason } => {
                 require(cx, project, Permission::StackRemove)?;
+                check_reason(&reason)?;
                 let mut read = self.store.read().await?;
                 let seen = stack_find(&mut read, project, &stack).await?;
                 if seen.is_deleted() {
@@ -313,6 +327,7 @@ impl Control {
                     options: seen.options.clone(),
                     is_forced,
                     below: stage.generations(),
+                    reason,
                 };
                 let (stack_id, base) = (seen.id, seen.generation);
                 Ok(Draft { stack_id, base, sealed, stage, warnings: Vec::new() })
@@ -331,8 +346,9 @@ impl Control {
             return Err(super::stack::exists(&name));
         }
         let stage = self.stack_stage_of(cx, project, (id, &name), &body, &options, action)?;
+        let (below, reason) = (Vec::new(), String::new());
         let sealed =
-            Sealed { name, action, body: Some(body), options, is_forced: false, below: Vec::new() };
+            Sealed { name, action, body: Some(body), options, is_forced: false, below, reason };
         let base = Generation::ZERO;
         Ok(Draft { stack_id: id, base, sealed, stage, warnings: Vec::new() })
     }
@@ -365,6 +381,7 @@ impl Control {
             options,
             is_forced: false,
             below: stage.generations(),
+            reason: String::new(),
         };
         Ok(Draft { stack_id: now.id, base: now.generation, sealed, stage, warnings })
     }

@@ -11,10 +11,10 @@ use hostler_model::{Error, Permission, Project, StackDefinitionId};
 use hostler_store::Conn;
 use serde_json::{Map, Value};
 
-use super::stack::check_change;
+use super::stack::{check_change, check_reason};
 use super::stack_apply::{Base, Turn};
 use super::stack_refusal::StackRefusal;
-use crate::stack::{Blueprint, document, parameters_differ, values_differ};
+use crate::stack::{Blueprint, Hidden, conceal_all, document, parameters_differ, values_differ};
 use crate::{Control, Cx};
 
 /// How two points of a stack's history differ.
@@ -47,17 +47,20 @@ impl Control {
             self.stack_reading(cx, project, name_or_id, Permission::StackRead).await?;
         let before = self.stack_at(&mut read, &stack, from).await?;
         let after = self.stack_at(&mut read, &stack, to).await?;
-        let mut secrets = Vec::new();
+        let mut secrets = self.stack_scene(&mut read, stack.clone()).await?.secrets(self);
         for at in [&before, &after] {
-            secrets.extend(at.blueprint.iter().flat_map(Blueprint::secrets));
+            secrets.extend(at.blueprint.iter().flat_map(|it| it.hidden.values()).cloned());
+            self.secrets_of_document(&at.body, &mut secrets);
         }
-        let parameters = parameters_differ(before.blueprint.as_ref(), after.blueprint.as_ref());
+        let hidden = Hidden::of(secrets);
+        let mut parameters = parameters_differ(before.blueprint.as_ref(), after.blueprint.as_ref());
+        conceal_all(&mut parameters, &hidden);
         Ok(StackComparison {
             from,
             to,
-            resources: resources_differ(&before.body, &after.body, &secrets),
+            resources: resources_differ(&before.body, &after.body, &hidden),
             parameters,
-            outputs: values_differ(&before.body.outputs, &after.body.outputs, &secrets),
+            outputs: values_differ(&before.body.outputs, &after.body.outputs, &hidden),
         })
     }
 
@@ -68,8 +71,10 @@ impl Control {
         project: &Project,
         name_or_id: &str,
         point: StackPoint,
+        reason: &str,
     ) -> Result<Stack, StackRefusal> {
-        let turn = self.stack_restoring(cx, project, name_or_id, point).await?;
+        check_reason(reason)?;
+        let turn = self.stack_restoring(cx, project, name_or_id, point).await?.because(reason);
         self.stack_turn(cx, project, turn).await
     }
 
@@ -110,7 +115,8 @@ impl Control {
         drop(read);
         let known = self.stack_body(&seen).await?;
         let reason = format!("restored from {point}");
-        let body = DefinitionBody { left: Map::new(), is_live: false, reason, ..body };
+        let mut body = DefinitionBody { left: Map::new(), is_live: false, reason, ..body };
+        self.stack_pins_again(project.id, &mut body).await?;
         let options = seen.options.clone();
         let (action, base) = (StackAction::Restore, Base::Any);
         Ok(Turn { seen, known, body, options, action, base, plan: None })
@@ -131,7 +137,8 @@ impl Control {
             return Err(StackRefusal::state("NotSupported", text, "update it first"));
         };
         let reason = "drift was put right".to_owned();
-        let body = DefinitionBody { left: Map::new(), is_live: true, reason, ..body };
+        let mut body = DefinitionBody { left: Map::new(), is_live: true, reason, ..body };
+        self.stack_pins_again(project.id, &mut body).await?;
         let options = seen.options.clone();
         let (action, base) = (StackAction::Update, Base::Any);
         Ok(Turn { seen, known, body, options, action, base, plan: None })
@@ -192,7 +199,7 @@ fn missing(point: StackPoint) -> StackRefusal {
 fn resources_differ(
     before: &SnapshotBody,
     after: &SnapshotBody,
-    secrets: &[String],
+    hidden: &Hidden,
 ) -> Vec<StackResourceChange> {
     let gone = before.resources.keys().filter(|name| !after.resources.contains_key(*name));
     let names = after.resources.keys().chain(gone);
@@ -206,7 +213,7 @@ fn resources_differ(
             let found = it.and_then(|it| it.get("properties")).and_then(Value::as_object);
             found.cloned().unwrap_or_else(|| nothing.clone())
         };
-        let properties = values_differ(&map(was), &map(is), secrets);
+        let properties = values_differ(&map(was), &map(is), hidden);
         let is_other = |field: &str| text(was, field) != text(is, field);
         let change = match (was, is) {
             (None, _) => StackChangeKind::Create,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use hostler_engine::stack::{Failure, Goal, Wanted};
 use hostler_model::stack::{DeedBody, DefinitionBody, DeletionPolicy, Stack, StackHook, StackName};
-use hostler_model::{Actor, ProjectId, StackDefinitionId, StackId};
+use hostler_model::{Actor, ProjectId, StackDefinitionId, StackId, StackPluginId};
 use hostler_template::diagnostic::{Diagnostic, Diagnostics, Fault};
 use hostler_template::environment::{Environment, Hook, Provider, RestrictedAction, Types};
 use hostler_template::function::{Expr, ResolveError, Resolved, Scope};
@@ -22,9 +22,10 @@ use hostler_template::template::{
 };
 use serde_json::{Map, Value};
 
-use super::plugin::{Catalog, ChildEnvironment, ChildForm, Plugin, TEMPLATE};
+use super::hidden::{Hidden, hidden_parameters};
+use super::plugin::{Catalog, ChildEnvironment, ChildForm, Plugin, ProjectTypes, TEMPLATE};
 use super::scene::Output;
-use super::sight::{Sight, UNKNOWN, hide, unknown_of};
+use super::sight::{Sight, UNKNOWN, unknown_of};
 
 /// A resource of a template.
 pub(crate) struct Part {
@@ -71,6 +72,10 @@ pub(crate) struct Blueprint {
     pub reason: String,
     /// What is in the world is looked at before it is compared.
     pub is_live: bool,
+    /// Values of hidden parameters, and what is secret of the stacks above.
+    pub hidden: Arc<Hidden>,
+    /// Which versions of plugins it is read with.
+    pub plugins: BTreeMap<String, StackPluginId>,
     index: HashMap<String, usize>,
     pub(super) loaded: Loaded,
 }
@@ -137,8 +142,11 @@ impl Blueprint {
         if stack.parent.is_some() {
             wrong.0.retain(|one| one.fault != Fault::ParameterUnknown);
         }
-        wrong.or(())?;
-        let loaded = template.load(Some(&parameters), Some(&files))?;
+        let secrets = hidden_parameters(&parameters).into_iter().chain(body.secrets);
+        let hidden = Hidden::of(secrets);
+        let said = |wrong: Diagnostics| hidden.scrubbed(wrong);
+        wrong.or(()).map_err(said)?;
+        let loaded = template.load(Some(&parameters), Some(&files)).map_err(said)?;
         for resource in &loaded.resources {
             environment.registry.register(&resource.type_name);
         }
@@ -150,8 +158,9 @@ impl Blueprint {
             };
             let section = template.words().resources;
             let graph = Graph::of(&loaded, Some(&scope), section);
-            let reader = Reader { catalog, environment: &environment, files: &files, scope };
-            reader.parts(&loaded, &graph)?
+            let types = &ProjectTypes::of(catalog, &body.plugins);
+            let reader = Reader { types, environment: &environment, files: &files, scope };
+            reader.parts(&loaded, &graph).map_err(said)?
         };
         let index = parts.iter().enumerate().map(|(at, part)| (part.name.clone(), at)).collect();
         Ok(Blueprint {
@@ -168,6 +177,8 @@ impl Blueprint {
             left: body.left,
             reason: body.reason,
             is_live: body.is_live,
+            plugins: body.plugins,
+            hidden,
             index,
             loaded,
         })
@@ -317,21 +328,10 @@ impl Blueprint {
         document
     }
 
-    /// Values of hidden parameters.
-    pub fn secrets(&self) -> Vec<String> {
-        self.parameters
-            .declared()
-            .filter(|one| one.schema.is_hidden)
-            .filter_map(|one| one.value())
-            .filter_map(|value| value.as_str().map(str::to_owned))
-            .filter(|text| !text.is_empty())
-            .collect()
-    }
-
     /// Properties for people: what came from a hidden parameter is hidden.
     pub fn shown_properties(&self, properties: &Map<String, Value>) -> Value {
         let mut shown = Value::Object(properties.clone());
-        hide(&mut shown, &self.secrets());
+        self.hidden.hide(&mut shown);
         shown
     }
 }
@@ -355,7 +355,7 @@ fn said(wrong: Vec<Diagnostic>) -> Result<(), Failure> {
 
 /// Finds what makes every resource.
 struct Reader<'a> {
-    catalog: &'a Catalog,
+    types: &'a ProjectTypes<'a>,
     environment: &'a Environment,
     files: &'a Files,
     scope: ParameterScope<'a>,
@@ -413,7 +413,7 @@ impl Reader<'_> {
             Diagnostics::from(found.at(resource.type_place))
         };
         let provider = registry
-            .resolve(kind, name, self.catalog)
+            .resolve(kind, name, self.types)
             .ok_or_else(|| unknown(format!("The Resource Type ({kind}) could not be found.")))?;
         let (plugin, below) = match &provider {
             Provider::Type(real) => (real.as_str(), None),
@@ -430,7 +430,7 @@ impl Reader<'_> {
             }
         };
         let maker = self
-            .catalog
+            .types
             .plugin(plugin)
             .ok_or_else(|| unknown(format!("The Resource Type ({kind}) could not be found.")))?;
         let restricted = registry.restricted_actions(name);
@@ -449,7 +449,7 @@ impl Reader<'_> {
             kind: kind.clone(),
             plugin: match below {
                 Some(_) => TEMPLATE.to_owned(),
-                None => maker.schema().type_name.clone(),
+                None => maker.key().to_owned(),
             },
             requires: requires.collect(),
             deletion_policy: match resource.deletion_policy {

@@ -7,6 +7,7 @@ use hostler_model::{Error, StackId, StackResourceId};
 use hostler_store::Tx;
 
 use super::enter::NewStack;
+use super::hidden::Hidden;
 use super::pass::Walk;
 use super::plugin::{ChildForm, ChildWish};
 use crate::Control;
@@ -25,11 +26,13 @@ impl Control {
         wishes: Vec<(StackResourceId, ChildWish)>,
     ) -> Result<Vec<Below>, Error> {
         let mut below = Vec::with_capacity(wishes.len());
+        let is_any = wishes.iter().any(|(_, wish)| matches!(wish, ChildWish::Apply(_)));
+        let hidden = if is_any { walk.hidden(self) } else { Hidden::nothing() };
         for (resource, wish) in wishes {
             let known = walk.children.get(&resource).map(|child| &child.stack);
             let action = match &wish {
                 ChildWish::Apply(form) => {
-                    below.extend(self.stack_below_apply(walk, resource, known, form)?);
+                    below.extend(self.stack_below_apply(walk, resource, known, (form, &hidden))?);
                     continue;
                 }
                 ChildWish::Suspend => StackAction::Suspend,
@@ -48,22 +51,28 @@ impl Control {
         walk: &Walk,
         resource: StackResourceId,
         known: Option<&Stack>,
-        form: &ChildForm,
+        (form, hidden): (&ChildForm, &Hidden),
     ) -> Result<Option<Below>, Error> {
         let above = walk.stack();
         let (Some(row), Some(blueprint)) = (walk.course.row(resource), &walk.blueprint) else {
             return Ok(None);
         };
-        let body = DefinitionBody {
+        let mut body = DefinitionBody {
             template: form.template.clone(),
             environment: blueprint.environment_below(&row.name, form),
             files: blueprint.files.as_ref().clone(),
             environment_files: blueprint.environment_files.clone(),
             parameters: form.parameters.clone(),
+            secrets: Vec::new(),
             left: form.left.clone(),
             reason: String::new(),
             is_live: blueprint.is_live,
+            plugins: blueprint.plugins.clone(),
         };
+        if !hidden.is_empty() {
+            let text = serde_json::to_string(&body).map_err(Error::internal)?;
+            body.secrets = hidden.found_in(&text);
+        }
         if let Some(known) = known {
             let key = self.stack_key(known)?;
             let definition = self.stack_definition(&key, known.id, &body, self.system_actor())?;

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use super::StackKey;
 use super::child::Below;
 use super::document::document;
+use super::hidden::Hidden;
 use super::pass::{Company, Walk};
 use super::perform::{Task, Told};
 use crate::Control;
-use hostler_engine::stack::{DeedRef, Ended, Happening};
+use hostler_engine::stack::{Changes, DeedRef, Ended, Happening};
 use hostler_model::stack::{
     SnapshotBody, Stack, StackAction, StackDependency, StackEvent, StackEventStatus, StackResource,
     StackRevision, StackStatus,
@@ -42,7 +43,7 @@ struct Writing {
     revision: Option<StackRevision>,
     /// What a snapshot holds that was taken, and what it is sealed with.
     snapshot: Option<(StackKey, SnapshotBody)>,
-    /// What the stack uses of others again, when it went back to what it was.
+    /// What the stack uses of others, when it went back to what it was, or is below another.
     uses: Option<Vec<StackDependency>>,
     /// It ended, and somebody may wait for it.
     is_end: bool,
@@ -109,6 +110,7 @@ impl Control {
         if !self.stack_write(&writing, walk.generation).await? {
             return Ok(Advanced { is_lost: true, is_more: true, ..nothing });
         }
+        self.stack_tally.told(&writing.stack, &writing.events);
         walk.generation = walk.generation.next();
         let tasks = walk.take_tasks(self);
         self.feed.ring();
@@ -136,7 +138,8 @@ impl Control {
     ) -> Result<bool, Error> {
         let writing = self.stack_writing(walk)?;
         let mut writing = writing.unwrap_or_else(|| Writing::of(walk.stack()));
-        writing.events.insert(0, self.stack_event(walk, happening, self.now()));
+        let event = self.stack_event(walk, happening, &Hidden::nothing(), self.now());
+        writing.events.insert(0, event);
         writing.news.push(news);
         writing.audits.push(audit);
         self.stack_write(&writing, walk.generation).await
@@ -147,14 +150,21 @@ impl Control {
         let now = self.now();
         walk.seal()?;
         let ended = walk.news_of_end();
-        let changes = walk.course.take_changes();
+        let mut changes = walk.course.take_changes();
         let wishes = std::mem::take(&mut walk.wishes);
         if changes.is_empty() && wishes.is_empty() && ended.is_none() {
             return Ok(None);
         }
-        let events = changes.happenings.iter().map(|it| self.stack_event(walk, it, now)).collect();
+        let mut stack = walk.stack();
+        let hidden = match is_failing(&stack, &changes) {
+            true => walk.hidden(self),
+            false => Hidden::nothing(),
+        };
+        veil(&mut stack, &mut changes, &hidden);
+        let events = changes.happenings.iter();
+        let events = events.map(|it| self.stack_event(walk, it, &hidden, now)).collect();
         let mut writing = Writing {
-            stack: walk.stack(),
+            stack,
             resources: changes.rows.into_iter().map(|row| row.resource).collect(),
             gone: changes.gone,
             events,
@@ -219,7 +229,9 @@ impl Control {
                 time_created: self.now(),
             });
         }
-        if action == StackAction::Rollback
+        // What a stack below uses is known when it has seen its parameters; nobody asks for it by itself.
+        let is_below = writing.stack.parent.is_some() && is_version;
+        if (action == StackAction::Rollback || is_below)
             && let Some(blueprint) = &walk.blueprint
         {
             writing.uses = Some(blueprint.dependencies(&writing.stack));
@@ -254,13 +266,20 @@ impl Control {
         document(walk.course.rows(), &walk.bodies, outputs.unwrap_or_default())
     }
 
-    fn stack_event(&self, walk: &Walk, happening: &Happening, now: Timestamp) -> StackEvent {
+    fn stack_event(
+        &self,
+        walk: &Walk,
+        happening: &Happening,
+        hidden: &Hidden,
+        now: Timestamp,
+    ) -> StackEvent {
         let is_failure =
             matches!(happening.status, StackEventStatus::Resource(_, StackStatus::Failed));
         let properties = happening.resource_id.filter(|_| is_failure).and_then(|id| {
-            let body = walk.bodies.get(&id)?;
-            let blueprint = walk.blueprint.as_ref()?;
-            Some(blueprint.shown_properties(&body.properties))
+            let mut shown = serde_json::Value::Object(walk.bodies.get(&id)?.properties.clone());
+            walk.blueprint.as_ref()?;
+            hidden.hide(&mut shown);
+            Some(shown)
         });
         StackEvent { properties, ..self.stack_event_of(walk.id(), happening, now) }
     }
@@ -366,5 +385,34 @@ impl Control {
         let change = StackChange { resources, ..StackChange::of(&above) };
         tx.stack_save(change, expected).await?.required("stack", above.id)?;
         Ok(())
+    }
+}
+
+/// Only what fails says something that comes from values.
+fn is_failing(stack: &Stack, changes: &Changes) -> bool {
+    let is_failed = |status: StackEventStatus| {
+        matches!(
+            status,
+            StackEventStatus::Stack(_, StackStatus::Failed)
+                | StackEventStatus::Resource(_, StackStatus::Failed)
+        )
+    };
+    stack.failure.is_some()
+        || stack.standing.status == StackStatus::Failed
+        || changes.rows.iter().any(|row| row.resource.standing.status == StackStatus::Failed)
+        || changes.happenings.iter().any(|it| is_failed(it.status))
+}
+
+/// Reasons are kept in clear and told to everybody: nothing that is secret stands in them.
+fn veil(stack: &mut Stack, changes: &mut Changes, hidden: &Hidden) {
+    if hidden.is_empty() {
+        return;
+    }
+    let rows = changes.rows.iter_mut().map(|row| &mut row.resource.standing.reason);
+    let told = changes.happenings.iter_mut().map(|it| &mut it.reason);
+    let own = [&mut stack.standing.reason].into_iter();
+    let failure = stack.failure.iter_mut().map(|failure| &mut failure.reason);
+    for reason in rows.chain(told).chain(own).chain(failure) {
+        *reason = hidden.scrub(reason);
     }
 }

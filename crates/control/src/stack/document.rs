@@ -66,6 +66,7 @@ pub(crate) fn exported(
         "project_id": stack.project_id,
         "stack_user_project_id": stack.project_id,
         "tags": tags,
+        "options": stack.options,
     })
 }
 

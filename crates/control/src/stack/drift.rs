@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use hostler_base::chain::chain;
 use hostler_model::stack::{
     ResourceBody, StackDriftItem, StackDriftKind, StackResource, StackStatus, StackValueChange,
 };
@@ -11,6 +12,7 @@ use hostler_model::{Code, Error, StackResourceId};
 use serde_json::{Map, Value};
 
 use super::examine::unwell;
+use super::hidden::Hidden;
 use super::live::Live;
 use super::plan_words::value_change;
 use super::plugin::{Plugin, STACK_OUTPUT};
@@ -33,8 +35,18 @@ impl Found {
 impl Control {
     /// Looks at every object of a stack and of the stacks below it.
     pub(crate) async fn stack_drift_look(&self, stage: &Stage) -> Vec<StackDriftItem> {
-        let mut items = Vec::new();
-        self.stack_drift_of(stage, &[], &mut items).await;
+        let (mut items, hidden) = (Vec::new(), Hidden::of(stage.secrets(self)));
+        self.stack_drift_of(stage, &[], &hidden, &mut items).await;
+        match self.stack_extra(stage).await {
+            Ok(extra) => items.extend(extra),
+            Err(error) => {
+                let stack = &stage.scene.stack.name;
+                tracing::warn!(%stack, error = %chain(&error), "nobody knows what a stack left behind");
+            }
+        }
+        for item in &mut items {
+            item.message = hidden.scrub(&item.message);
+        }
         items
     }
 
@@ -42,12 +54,12 @@ impl Control {
         &'a self,
         stage: &'a Stage,
         path: &'a [String],
+        hidden: &'a Hidden,
         items: &'a mut Vec<StackDriftItem>,
     ) -> BoxFuture<'a, ()> {
         async move {
             let scene = &stage.scene;
             let blueprint = scene.blueprint.as_deref();
-            let secrets = blueprint.map(|blueprint| blueprint.secrets()).unwrap_or_default();
             let mut live: HashMap<StackResourceId, Result<Option<Live>, Error>> =
                 self.stack_live(scene, true).await.into_iter().collect();
             let mut rows: Vec<&StackResource> = scene.rows.iter().collect();
@@ -65,7 +77,7 @@ impl Control {
                     None => Found::of(StackDriftKind::Unknown, "its type is not there any more"),
                     Some(plugin) => {
                         let looked = live.remove(&row.id);
-                        let one = compared(row, body, plugin.as_ref(), looked, &secrets);
+                        let one = compared(row, body, plugin.as_ref(), looked, hidden);
                         let is_theirs =
                             blueprint.is_some_and(|it| it.external(&row.name).is_some());
                         match one.drift {
@@ -93,7 +105,7 @@ impl Control {
                 if let Some(below) = stage.below.get(&row.id) {
                     let path: Vec<String> =
                         path.iter().cloned().chain([row.name.clone()]).collect();
-                    self.stack_drift_of(below, &path, items).await;
+                    self.stack_drift_of(below, &path, hidden, items).await;
                 }
             }
         }
@@ -107,7 +119,7 @@ fn compared(
     body: &ResourceBody,
     plugin: &dyn Plugin,
     looked: Option<Result<Option<Live>, Error>>,
-    secrets: &[String],
+    hidden: &Hidden,
 ) -> Found {
     let is_link = plugin.schema().type_name == STACK_OUTPUT;
     let is_failed = row.standing.status == StackStatus::Failed;
@@ -127,7 +139,7 @@ fn compared(
     let Some(live) = live else {
         return Found::of(StackDriftKind::Missing, "there is no such object");
     };
-    let properties = other_properties(body, plugin, &live, secrets);
+    let properties = other_properties(body, plugin, &live, hidden);
     let live = Some(live);
     let unwell = unwell(body, plugin, Some(&live));
     if !properties.is_empty() {
@@ -141,7 +153,7 @@ fn compared(
             true => "the stack that gives it gives another value now".to_owned(),
             false => format!("{} is not as it was", unwell.join(", ")),
         };
-        let properties = vec![value_change(first, was, is, secrets)];
+        let properties = vec![value_change(first, was, is, hidden)];
         return Found { drift, properties, message };
     }
     match is_failed {
@@ -155,7 +167,7 @@ fn other_properties(
     body: &ResourceBody,
     plugin: &dyn Plugin,
     live: &Map<String, Value>,
-    secrets: &[String],
+    hidden: &Hidden,
 ) -> Vec<StackValueChange> {
     let schema = plugin.schema();
     let nothing = Value::Null;
@@ -163,7 +175,7 @@ fn other_properties(
         schema.get(name).is_some() && body.properties.get(*name).unwrap_or(&nothing) != *value
     };
     let change = |(name, value): (&String, &Value)| {
-        value_change(name, body.properties.get(name), Some(value), secrets)
+        value_change(name, body.properties.get(name), Some(value), hidden)
     };
     live.iter().filter(is_other).map(change).collect()
 }

@@ -31,6 +31,8 @@ mod document;
 mod drift;
 mod enter;
 mod examine;
+mod extra;
+mod hidden;
 mod live;
 mod pass;
 mod perform;
@@ -46,23 +48,27 @@ mod sight;
 mod signal;
 mod signal_url;
 mod stage;
+mod tally;
 mod uses;
 
 pub(crate) use blueprint::{Blueprint, files_of, identity_of};
 pub(crate) use commit::Advanced;
 pub(crate) use document::{as_heat, document, exported, whole};
 pub(crate) use enter::NewStack;
+pub(crate) use hidden::{Hidden, hidden_parameters};
 pub(crate) use pass::Walk;
 pub(crate) use perform::{Task, Told};
 
 pub use alarm::{AlarmReport, StackAlarms};
 pub(crate) use plan::{Tried, Wish};
-pub(crate) use plan_words::{parameters_differ, values_differ};
+pub(crate) use plan_words::{conceal_all, parameters_differ, values_differ};
 pub(crate) use scene::{Output, Scene};
 pub(crate) use seal::{StackKey, key_place};
 pub(crate) use signal::Signalled;
 pub use signal_url::SignalPass;
 pub(crate) use stage::Stage;
+pub(crate) use tally::StackTally;
+pub use tally::{OTHER_TYPE, STACK_LENGTH_BOUNDS, StackCounts, StackLengths};
 
 use hostler_model::stack::Stack;
 use hostler_model::{EventKind, NewEvent, ObjectKind, ObjectRef, StackPayload, stack_correlation};
@@ -79,6 +85,7 @@ pub(crate) fn stack_payload(stack: &Stack) -> StackPayload {
         action: stack.standing.action,
         status: stack.standing.status,
         reason: stack.standing.reason.clone(),
+        why: String::new(),
         traversal: stack.traversal.get(),
         revision: stack.revision,
         resource: None,

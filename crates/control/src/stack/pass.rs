@@ -11,7 +11,7 @@ use std::time::Duration;
 use hostler_engine::stack::{Course, DeedRef, Ended, Failure, Goal, Hands, Outcome, Step, Verdict};
 use hostler_model::stack::{
     DeedBody, DeedKind, ResourceBody, STACK_DEPTH_MAX, Stack, StackFailure, StackHook,
-    StackResource,
+    StackResource, plugin_type,
 };
 use hostler_model::{Error, Generation, Span, StackId, StackResourceId};
 use serde_json::{Map, Value};
@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use super::StackKey;
 use super::blueprint::Blueprint;
 use super::examine::Question;
+use super::hidden::{Hidden, secrets_of};
 use super::live::Live;
 use super::perform::{
     AGAIN, Siblings, StackDesk, Task, Told, call, deed_as_is, lasting, wanted_of,
@@ -119,6 +120,19 @@ impl Walk {
         stack
     }
 
+    /// What is secret of it: nobody is told, and none of it is written in clear.
+    pub(super) fn hidden(&self, control: &Control) -> Arc<Hidden> {
+        let above = self.blueprint.iter().flat_map(|it| it.hidden.values()).cloned();
+        let below = self.children.values().flat_map(|child| child.secrets.iter().cloned());
+        let mut found: Vec<String> = above.chain(below).collect();
+        for body in self.bodies.values() {
+            if let Some(plugin) = control.stack_plugin(&body.plugin) {
+                secrets_of(plugin.as_ref(), body, &mut found);
+            }
+        }
+        Hidden::of(found)
+    }
+
     /// Whether there is nothing to keep in memory for.
     pub(super) fn is_at_rest(&self) -> bool {
         self.is_told && self.course.stack().time_due.is_none()
@@ -159,7 +173,11 @@ impl Walk {
     }
 
     fn examine(&mut self, control: &Control, id: StackResourceId) {
+        self.put_away(id);
         let answer = self.answer(control, id);
+        if let Ok((Verdict::Unchanged, _)) = &answer {
+            self.take_version(id);
+        }
         let verdict = match answer {
             Ok((verdict, meant)) => {
                 if matches!(verdict, Verdict::Unchanged)
@@ -177,6 +195,19 @@ impl Walk {
             Err(failure) => Verdict::Impossible(failure),
         };
         self.course.examined(id, verdict);
+    }
+
+    /// An object that is as it is to be is looked after by another version of the same type from now on.
+    fn take_version(&mut self, id: StackResourceId) {
+        let name = self.course.row(id).map(|row| row.name.as_str()).unwrap_or_default();
+        let part = self.blueprint.as_ref().and_then(|blueprint| blueprint.part(name));
+        if let (Some(part), Some(body)) = (part, self.bodies.get_mut(&id))
+            && body.plugin != part.plugin
+            && plugin_type(&body.plugin) == plugin_type(&part.plugin)
+        {
+            body.plugin.clone_from(&part.plugin);
+            self.dirty.insert(id);
+        }
     }
 
     fn answer(
@@ -207,6 +238,7 @@ impl Walk {
     }
 
     async fn begin(&mut self, control: &Control, deed: DeedRef, kind: DeedKind) {
+        self.put_away(deed.row);
         let name = self.course.row(deed.row).map(|row| row.name.clone()).unwrap_or_default();
         let part = self.blueprint.as_ref().and_then(|blueprint| blueprint.part(&name));
         let body = self.bodies.entry(deed.row).or_default();
@@ -347,6 +379,14 @@ impl Walk {
         }
     }
 
+    /// What an object was to be as, when that was broken off: what there is of one that was never made to its end is that.
+    fn put_away(&mut self, id: StackResourceId) {
+        let is_left = self.bodies.get(&id).is_some_and(|body| body.deed.is_some());
+        if let Some(row) = self.course.row(id).filter(|_| is_left) {
+            self.end(id, row.definition.is_none());
+        }
+    }
+
     /// A deed is over. `is_as_meant`: the object is now what the deed said.
     fn end(&mut self, id: StackResourceId, is_as_meant: bool) {
         let body = self.bodies.entry(id).or_default();
@@ -429,6 +469,8 @@ impl Walk {
         let stack = Arc::new(self.stack());
         let files = self.blueprint.as_ref().map(|blueprint| Arc::clone(&blueprint.files));
         let files = files.unwrap_or_default();
+        let secrets = self.blueprint.as_ref().map(|blueprint| Arc::clone(&blueprint.hidden));
+        let secrets = secrets.unwrap_or_else(Hidden::nothing);
         let task = |(deed, kind): (DeedRef, DeedKind)| {
             let row = self.course.row(deed.row)?;
             let body = self.bodies.get(&row.id)?.clone();
@@ -445,6 +487,7 @@ impl Walk {
                 files: Arc::clone(&files),
                 others: Siblings { stack: Arc::clone(&stack), rows: required.collect() },
                 left: self.left(&row.name).cloned(),
+                secrets: Arc::clone(&secrets),
                 body,
                 deed,
                 kind,

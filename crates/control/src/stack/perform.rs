@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::StackKey;
+use super::hidden::{Hidden, secrets_of};
 use super::live::within;
 use super::plugin::{ChildView, Ctx, Desk, Plugin, Progress, Seen, SignalKind, Wanted};
 use crate::Control;
@@ -162,6 +163,8 @@ pub(crate) struct Task {
     /// What it requires.
     pub(super) others: Siblings,
     pub(super) left: Option<Map<String, Value>>,
+    /// Of the definition.
+    pub(super) secrets: Arc<Hidden>,
     pub(super) deed: DeedRef,
     pub(super) kind: DeedKind,
 }
@@ -219,6 +222,18 @@ impl Task {
         self.deed
     }
 
+    /// What is secret of everything that it was given.
+    fn hidden(&self) -> Arc<Hidden> {
+        let mut found = self.secrets.values().to_vec();
+        let bodies = self.others.rows.iter().map(|(_, body)| body).chain([&self.body]);
+        for body in bodies {
+            if let Some(plugin) = self.control.stack_plugin(&body.plugin) {
+                secrets_of(plugin.as_ref(), body, &mut found);
+            }
+        }
+        Hidden::of(found)
+    }
+
     /// Carries the deed out, or goes on with it.
     pub(crate) async fn run(self) -> Told {
         let (key, wanted) = (self.row.deed_key(), wanted_of(&self.body));
@@ -248,7 +263,8 @@ impl Task {
         let progress = within(&self.control, CALL_MAX, called).await;
         if let Err(error) = &progress {
             let (stack, resource) = (&self.stack.name, &self.row.name);
-            tracing::debug!(%stack, resource, error = %chain(error), "a deed of a stack met an error");
+            let error = self.hidden().scrub(&chain(error).to_string());
+            tracing::debug!(%stack, resource, error, "a deed of a stack met an error");
         }
         Told { stack: self.stack.id, deed: self.deed, progress }
     }

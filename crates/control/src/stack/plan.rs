@@ -23,11 +23,14 @@ use serde_json::{Map, Value};
 
 use super::blueprint::Blueprint;
 use super::examine::Question;
+use super::hidden::{Hidden, secrets_of};
 use super::pass::{LEASE, goal_of};
 use super::perform::{Others, is_meant};
 use super::plan_below::{After, everything};
-use super::plan_words::{difference, outputs_differ, parameters_differ, reason, shown};
-use super::plugin::{Change, Plugin, Seen};
+use super::plan_words::{
+    conceal_all, conceal_resources, difference, outputs_differ, parameters_differ, reason,
+};
+use super::plugin::{Change, ChildCourse, Plugin, Seen};
 use super::scope::{Facade, Resources, StackScope};
 use super::sight::{Open, Sight};
 use super::stage::Stage;
@@ -42,7 +45,6 @@ pub(crate) struct Wish {
     pub body: Option<DefinitionBody>,
     pub(super) facade: Option<Facade>,
     pub(super) path: Vec<String>,
-    pub(super) secrets: Vec<String>,
 }
 
 /// What it would do.
@@ -73,6 +75,16 @@ struct Line {
     below: Vec<StackResourceChange>,
 }
 
+impl Line {
+    /// On the way to what it is to be something else happens.
+    fn say(&mut self, course: Option<&ChildCourse>) {
+        let Some(course) = course else { return };
+        let before = std::mem::take(&mut self.reason);
+        let join = if before.is_empty() { "" } else { "; " };
+        self.reason = format!("{before}{join}{}", course.words);
+    }
+}
+
 pub(super) struct Trial<'a> {
     pub(super) control: &'a Control,
     pub(super) stage: &'a Stage,
@@ -81,7 +93,6 @@ pub(super) struct Trial<'a> {
     pub(super) blueprint: Option<&'a Blueprint>,
     facade: Option<Facade>,
     pub(super) path: Vec<String>,
-    pub(super) secrets: Vec<String>,
     names: HashMap<&'a str, &'a StackResource>,
     /// Resources as they would be, where they would be otherwise.
     rows: HashMap<String, StackResource>,
@@ -96,10 +107,6 @@ impl Control {
         let scene = &stage.scene;
         let action = wish.action.unwrap_or(StackAction::Update);
         let (stack, after) = self.stack_begun(&scene.stack, action, wish.body)?;
-        let mut secrets = wish.secrets;
-        for blueprint in [&scene.blueprint, &after].into_iter().flatten() {
-            secrets.extend(blueprint.secrets());
-        }
         let mut trial = Trial {
             control: self,
             stage,
@@ -107,7 +114,6 @@ impl Control {
             blueprint: after.as_deref(),
             facade: wish.facade.or_else(|| scene.facade.clone()),
             path: wish.path,
-            secrets,
             names: scene.names(),
             rows: HashMap::new(),
             bodies: HashMap::new(),
@@ -123,12 +129,16 @@ impl Control {
             Hands { server: self.server_id, lease: LEASE, fresh: Box::new(move || ids.fresh()) };
         let rows = scene.rows.clone();
         let planned = plan(stack.clone(), goal, rows, hands, self.now(), |row| trial.verdict(row));
-        let resources = trial.told(planned.map_err(Error::internal)?);
-        let (before, secrets) = (scene.blueprint.as_deref(), &trial.secrets);
+        let mut resources = trial.told(planned.map_err(Error::internal)?);
         let now = scene.outputs(self);
-        let outputs = outputs_differ(&now, &trial.outputs(), secrets);
-        let parameters = parameters_differ(before, after.as_deref());
-        let metadata = trial.metadata();
+        let mut outputs = outputs_differ(&now, &trial.outputs());
+        let mut parameters = parameters_differ(scene.blueprint.as_deref(), after.as_deref());
+        let mut metadata = trial.metadata();
+        let hidden = trial.hidden();
+        conceal_resources(&mut resources, &hidden);
+        conceal_all(&mut outputs, &hidden);
+        conceal_all(&mut parameters, &hidden);
+        metadata.values_mut().for_each(|metadata| hidden.hide(metadata));
         Ok(Tried { resources, parameters, outputs, metadata, blueprint: after })
     }
 }
@@ -242,6 +252,7 @@ impl Trial<'_> {
             _ => DeedKind::Create,
         };
         if let After::Below(form) = self.ask(row, &meant, unknown, kind, true) {
+            line.say(form.course.as_ref());
             line.below = self.below(row, &meant, *form, None)?;
         }
         self.open.insert(row.name.clone(), Open::Whole);
@@ -271,6 +282,7 @@ impl Trial<'_> {
             }
             After::Below(form) => {
                 let stage = self.stage.below.get(&row.id);
+                line.say(form.course.as_ref());
                 line.below = self.below(row, &meant, *form, stage)?;
                 let is_quiet =
                     line.below.iter().all(|one| one.change == StackChangeKind::Unchanged);
@@ -315,14 +327,7 @@ impl Trial<'_> {
         let is_other = question.body.metadata != meant.metadata && part.has_metadata
             || question.body.update_policy != meant.update_policy;
         Line {
-            properties: difference(
-                &question,
-                plugin.as_ref(),
-                meant,
-                unknown,
-                verdict,
-                &self.secrets,
-            ),
+            properties: difference(&question, plugin.as_ref(), meant, unknown, verdict),
             reason: reason(&question, part, plugin.as_ref(), meant, verdict),
             is_uncertain: !meant.changed.is_empty()
                 && !meant.changed.iter().any(is_known)
@@ -336,10 +341,21 @@ impl Trial<'_> {
         let is_new =
             |(name, _): &(&String, &StackResource)| self.open.get(*name) == Some(&Open::Whole);
         let of = |(name, row): (&String, &StackResource)| {
-            let (metadata, _) = shown(&self.bodies.get(&row.id)?.metadata, &self.secrets);
-            Some((name.clone(), metadata))
+            Some((name.clone(), self.bodies.get(&row.id)?.metadata.clone()))
         };
         self.rows.iter().filter(is_new).filter_map(of).collect()
+    }
+
+    /// What nobody is shown: of the stack as it is, of what it would be as, and of what would be made.
+    fn hidden(&self) -> Arc<Hidden> {
+        let mut found = self.stage.secrets(self.control);
+        found.extend(self.blueprint.iter().flat_map(|it| it.hidden.values()).cloned());
+        for body in self.bodies.values() {
+            if let Some(plugin) = self.control.stack_plugin(&body.plugin) {
+                secrets_of(plugin.as_ref(), body, &mut found);
+            }
+        }
+        Hidden::of(found)
     }
 
     fn outputs(&self) -> Vec<(String, Option<Value>, bool)> {

@@ -3,20 +3,56 @@
 use std::collections::BTreeSet;
 
 use futures::FutureExt;
+use futures::future::BoxFuture;
 use hostler_engine::stack::Failure;
+use hostler_model::Error;
 use hostler_model::stack::{
     Deed, DeedBody, DeedKind, DefinitionBody, DeletionPolicy, ResourceBody, STACK_DEPTH_MAX,
     StackAction, StackChangeKind, StackParent, StackResource, StackResourceChange,
 };
-use serde_json::Map;
+use serde_json::{Map, Value};
+use uuid::Uuid;
 
 use super::child::name_below;
 use super::enter::NewStack;
 use super::perform::{StackDesk, call, wanted_of};
 use super::plan::{Trial, Wish};
-use super::plugin::{Change, ChildForm, ChildWish, Ctx, Plugin, Progress, Seen};
+use super::plugin::{Change, ChildForm, ChildWish, Ctx, Desk, Plugin, Progress, Seen, SignalKind};
 use super::scope::Facade;
 use super::stage::Stage;
+use crate::Control;
+
+/// The desk of whoever is only asked what would be done.
+struct TrialDesk<'a>(StackDesk<'a>);
+
+impl Desk for TrialDesk<'_> {
+    fn control(&self) -> &Control {
+        self.0.control()
+    }
+
+    fn sibling(&self, reference: &str) -> Option<Seen<'_>> {
+        self.0.sibling(reference)
+    }
+
+    fn signal_url(&self, kind: SignalKind) -> Result<String, Error> {
+        self.0.signal_url(kind)
+    }
+
+    fn fresh_id(&self) -> Uuid {
+        self.0.fresh_id()
+    }
+
+    fn is_trial(&self) -> bool {
+        true
+    }
+
+    fn software_config<'a>(
+        &'a self,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Map<String, Value>>, Error>> {
+        self.0.software_config(id)
+    }
+}
 
 /// What came of asking a type what it would do.
 #[expect(clippy::large_enum_variant, reason = "it is taken apart at once")]
@@ -66,13 +102,13 @@ impl Trial<'_> {
         kind: DeedKind,
     ) -> After {
         let scene = &self.stage.scene;
-        let desk = StackDesk {
+        let desk = TrialDesk(StackDesk {
             control: self.control,
             key: &scene.key,
             stack: self.stack,
             row,
             others: self,
-        };
+        });
         let (key, nothing) = (row.deed_key(), Map::new());
         let wanted = wanted_of(body);
         let now = self.control.now();
@@ -106,15 +142,18 @@ impl Trial<'_> {
         known: Option<&Stage>,
     ) -> Result<Vec<StackResourceChange>, Failure> {
         let Some(blueprint) = self.blueprint else { return Ok(Vec::new()) };
+        let template = form.course.as_ref().map_or(&form.template, |course| &course.template);
         let body = DefinitionBody {
-            template: form.template.clone(),
+            template: template.clone(),
             environment: blueprint.environment_below(&row.name, &form),
             files: blueprint.files.as_ref().clone(),
             environment_files: blueprint.environment_files.clone(),
             parameters: form.parameters.clone(),
+            secrets: Vec::new(),
             left: form.left.clone(),
             reason: String::new(),
             is_live: blueprint.is_live,
+            plugins: blueprint.plugins.clone(),
         };
         let facade = Facade {
             metadata: meant.metadata.clone(),
@@ -128,7 +167,6 @@ impl Trial<'_> {
             body: Some(body),
             facade: Some(facade),
             path,
-            secrets: self.secrets.clone(),
         };
         let tried = match known {
             Some(stage) => self.control.stack_try(stage, wish),

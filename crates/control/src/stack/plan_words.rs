@@ -3,39 +3,63 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hostler_engine::stack::Verdict;
-use hostler_model::stack::{DeedBody, STACK_HIDDEN, StackStatus, StackValueChange};
+use hostler_model::stack::{
+    DeedBody, STACK_HIDDEN, StackResourceChange, StackStatus, StackValueChange,
+};
 use serde_json::{Map, Value};
 
 use super::blueprint::{Blueprint, Part};
 use super::examine::{Question, unwell};
+use super::hidden::Hidden;
 use super::plugin::Plugin;
 use super::scene::Output;
-use super::sight::hide;
-
-/// A value as it may be shown, and whether something of it is hidden.
-pub(super) fn shown(value: &Value, secrets: &[String]) -> (Value, bool) {
-    let mut shown = value.clone();
-    hide(&mut shown, secrets);
-    let is_hidden = shown != *value;
-    (shown, is_hidden)
-}
 
 /// A value that was and is to be another; what is nothing is not there.
+fn change(name: &str, before: Option<&Value>, after: Option<&Value>) -> StackValueChange {
+    let of = |value: Option<&Value>| value.filter(|it| !it.is_null()).cloned();
+    StackValueChange {
+        name: name.to_owned(),
+        before: of(before),
+        after: of(after),
+        ..StackValueChange::default()
+    }
+}
+
+/// The same, as it may be shown.
 pub(crate) fn value_change(
     name: &str,
     before: Option<&Value>,
     after: Option<&Value>,
-    secrets: &[String],
+    hidden: &Hidden,
 ) -> StackValueChange {
-    let of = |value: Option<&Value>| value.filter(|it| !it.is_null()).map(|it| shown(it, secrets));
-    let (before, after) = (of(before), of(after));
-    let is_secret = [&before, &after].into_iter().flatten().any(|(_, is_hidden)| *is_hidden);
-    StackValueChange {
-        name: name.to_owned(),
-        is_secret,
-        before: before.map(|(value, _)| value),
-        after: after.map(|(value, _)| value),
-        ..StackValueChange::default()
+    let mut change = change(name, before, after);
+    conceal(&mut change, hidden);
+    change
+}
+
+/// Where one of two values is secret, the other is so too.
+fn conceal(change: &mut StackValueChange, hidden: &Hidden) {
+    let is_secret = |value: &Value| {
+        let mut shown = value.clone();
+        hidden.hide(&mut shown);
+        shown != *value
+    };
+    if [&change.before, &change.after].into_iter().flatten().any(is_secret) {
+        change.is_secret = true;
+        for value in [&mut change.before, &mut change.after].into_iter().flatten() {
+            *value = Value::String(STACK_HIDDEN.to_owned());
+        }
+    }
+}
+
+pub(crate) fn conceal_all(changes: &mut [StackValueChange], hidden: &Hidden) {
+    changes.iter_mut().for_each(|change| conceal(change, hidden));
+}
+
+pub(super) fn conceal_resources(lines: &mut [StackResourceChange], hidden: &Hidden) {
+    for line in lines {
+        line.reason = hidden.scrub(&line.reason);
+        conceal_all(&mut line.properties, hidden);
     }
 }
 
@@ -43,11 +67,11 @@ pub(crate) fn value_change(
 pub(crate) fn values_differ(
     before: &Map<String, Value>,
     after: &Map<String, Value>,
-    secrets: &[String],
+    hidden: &Hidden,
 ) -> Vec<StackValueChange> {
     super::examine::differing(before, after)
         .iter()
-        .map(|name| value_change(name, before.get(name), after.get(name), secrets))
+        .map(|name| value_change(name, before.get(name), after.get(name), hidden))
         .collect()
 }
 
@@ -58,7 +82,6 @@ pub(super) fn difference(
     meant: &DeedBody,
     unknown: &BTreeSet<String>,
     verdict: &Verdict,
-    secrets: &[String],
 ) -> Vec<StackValueChange> {
     let before = question.before(plugin);
     let names: Vec<&String> = match verdict {
@@ -68,17 +91,17 @@ pub(super) fn difference(
         _ => meant.changed.iter().collect(),
     };
     let schema = plugin.schema();
-    let change = |name: &String| {
+    let one = |name: &String| {
         let is_unknown = unknown.contains(name);
         let after = meant.properties.get(name).filter(|_| !is_unknown);
         let is_fixed = schema.get(name).is_some_and(|one| !one.is_updatable);
         StackValueChange {
             is_unknown,
             replaces: *verdict == Verdict::Replace && is_fixed,
-            ..value_change(name, before.get(name), after, secrets)
+            ..change(name, before.get(name), after)
         }
     };
-    names.into_iter().map(change).collect()
+    names.into_iter().map(one).collect()
 }
 
 /// Why something has to be done, where the properties do not say it.
@@ -134,7 +157,6 @@ pub(super) fn reason(
 pub(super) fn outputs_differ(
     before: &[Output],
     after: &[(String, Option<Value>, bool)],
-    secrets: &[String],
 ) -> Vec<StackValueChange> {
     let known: BTreeMap<&str, &Value> = before
         .iter()
@@ -146,13 +168,13 @@ pub(super) fn outputs_differ(
         let is_same =
             before.filter(|it| !it.is_null()) == value.as_ref().filter(|it| !it.is_null());
         if *is_unknown || !is_same {
-            let change = value_change(name, before, value.as_ref(), secrets);
+            let change = change(name, before, value.as_ref());
             found.push(StackValueChange { is_unknown: *is_unknown, ..change });
         }
     }
     let is_gone = |name: &&str| !after.iter().any(|(other, _, _)| other == name);
     for name in known.keys().filter(|name| is_gone(name)) {
-        found.push(value_change(name, known.get(name).copied(), None, secrets));
+        found.push(change(name, known.get(name).copied(), None));
     }
     found
 }

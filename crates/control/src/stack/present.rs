@@ -42,7 +42,8 @@ impl Walk {
         let heard = |(id, live): Looked| match live {
             Ok(live) => Some((id, live?)),
             Err(error) => {
-                tracing::warn!(resource = %id, %error, "a resource cannot be looked at");
+                let error = walk.hidden(control).scrub(&error.to_string());
+                tracing::warn!(resource = %id, error, "a resource cannot be looked at");
                 None
             }
         };

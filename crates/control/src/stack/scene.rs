@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::StackKey;
 use super::blueprint::Blueprint;
+use super::hidden::secrets_of;
 use super::plugin::{ChildView, Member, Plugin, Seen, software_config_of};
 use super::scope::{Facade, Resources, StackScope};
 use crate::Control;
@@ -23,6 +24,8 @@ use crate::Control;
 pub(crate) struct Child {
     pub stack: Stack,
     pub view: ChildView,
+    /// What is secret of it, with everything below it.
+    pub secrets: Vec<String>,
 }
 
 /// A stack with everything that belongs to it.
@@ -60,6 +63,19 @@ impl Scene {
         let body = self.bodies.get(&row.id)?;
         let child = self.children.get(&row.id).map(|child| &child.view);
         Some(Seen { stack: &self.stack, row, body, child })
+    }
+
+    /// What is secret of it: values of hidden parameters, what its types call so, and the same of stacks above and below.
+    pub fn secrets(&self, control: &Control) -> Vec<String> {
+        let above = self.blueprint.iter().flat_map(|it| it.hidden.values()).cloned();
+        let below = self.children.values().flat_map(|child| child.secrets.iter().cloned());
+        let mut found: Vec<String> = above.chain(below).collect();
+        for body in self.bodies.values() {
+            if let Some(plugin) = control.stack_plugin(&body.plugin) {
+                secrets_of(plugin.as_ref(), body, &mut found);
+            }
+        }
+        found
     }
 
     /// The outputs of the stack as far as they can be had: by name, each with its value or why there is none.
@@ -153,6 +169,7 @@ impl Control {
                 let sealed = std::mem::take(&mut row.sealed);
                 bodies.insert(row.id, key.open_resource(row.id, &sealed)?);
             }
+            self.stack_plugins_of(read, bodies.values()).await?;
             let (mut blueprint, mut trouble) = (None, None);
             if let Some(id) = goal_of(&stack, &rows) {
                 match self.stack_blueprint(read, &stack, &key, id).await? {
@@ -168,8 +185,9 @@ impl Control {
             for child in below {
                 let Some(parent) = child.parent else { continue };
                 let scene = self.stack_scene(read, child).await?;
-                let view = scene.view(self);
-                children.insert(parent.resource_id, Child { stack: scene.stack, view });
+                let (view, secrets) = (scene.view(self), scene.secrets(self));
+                let child = Child { stack: scene.stack, view, secrets };
+                children.insert(parent.resource_id, child);
             }
             let facade = self.stack_facade(read, &stack).await?;
             Ok(Scene { stack, key, blueprint, trouble, rows, bodies, children, facade })
@@ -193,6 +211,7 @@ impl Control {
             return Ok(Err(format!("the definition {id} is not kept any more")));
         };
         let body = key.open_definition(id, &definition.sealed)?;
+        self.stack_plugins_ready(read, body.plugins.values().copied()).await?;
         let found = Blueprint::read(stack, id, body, &self.stack_catalog);
         let found = found.map(|mut blueprint| {
             blueprint.created_by = Some(definition.created_by);

@@ -6,7 +6,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use hostler_engine::stack::Failure;
-use hostler_model::stack::STACK_HIDDEN;
 use hostler_template::function::{Expr, References, ResolveError, Resolved, Scope};
 use hostler_template::schema::Known;
 use serde_json::Value;
@@ -91,17 +90,4 @@ pub(crate) fn unknown_of(given: &Known) -> BTreeSet<String> {
     let Known::Map(entries) = given else { return BTreeSet::new() };
     let unknown = entries.iter().filter(|(_, value)| !value.is_whole());
     unknown.map(|(name, _)| name.clone()).collect()
-}
-
-/// Puts stars in the place of texts in which something hidden stands.
-pub(crate) fn hide(value: &mut Value, hidden: &[String]) {
-    match value {
-        _ if hidden.is_empty() => {}
-        Value::String(text) if hidden.iter().any(|one| text.contains(one.as_str())) => {
-            STACK_HIDDEN.clone_into(text);
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| hide(item, hidden)),
-        Value::Object(map) => map.values_mut().for_each(|item| hide(item, hidden)),
-        _ => {}
-    }
 }

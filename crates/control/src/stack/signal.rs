@@ -91,7 +91,7 @@ impl Control {
             Signal::Refused(words) => return Ok(Signalled::Refused(words)),
             Signal::Taken(taken) => taken,
         };
-        let (reason, answer) = (taken.reason.clone(), taken.answer.clone());
+        let (reason, answer) = (walk.hidden(self).scrub(&taken.reason), taken.answer.clone());
         if let Some(failure) = walk.take_signal(self, taken) {
             return Ok(Signalled::Refused(failure.message));
         }

@@ -12,6 +12,7 @@ use hostler_store::Conn;
 
 use super::blueprint::Blueprint;
 use super::enter::NewStack;
+use super::hidden::{Hidden, secrets_of};
 use super::live::Live;
 use super::scene::Scene;
 use crate::Control;
@@ -36,6 +37,22 @@ impl Stage {
             found.push((stage.scene.stack.id, stage.scene.stack.generation));
             found.extend(stage.generations());
         }
+        found
+    }
+
+    /// What is secret of it, of what lies below it, and of what its objects give now.
+    pub fn secrets(&self, control: &Control) -> Vec<String> {
+        let mut found = self.scene.secrets(control);
+        for (id, live) in &self.live {
+            let body = self.scene.bodies.get(id);
+            let plugin = body.and_then(|body| control.stack_plugin(&body.plugin));
+            if let (Some(body), Some(plugin), Some(live)) = (body, plugin, live) {
+                let mut now = body.clone();
+                now.attributes.extend(live.clone());
+                secrets_of(plugin.as_ref(), &now, &mut found);
+            }
+        }
+        self.below.values().for_each(|below| found.extend(below.secrets(control)));
         found
     }
 
@@ -105,7 +122,8 @@ impl Control {
                     Ok(Some(live)) => drop(stage.live.insert(id, live)),
                     Ok(None) => {}
                     Err(error) => {
-                        tracing::warn!(resource = %id, %error, "a resource cannot be looked at");
+                        let error = Hidden::of(stage.secrets(self)).scrub(&error.to_string());
+                        tracing::warn!(resource = %id, error, "a resource cannot be looked at");
                     }
                 }
             }

@@ -58,9 +58,12 @@ pub struct StackPayload {
     pub action: StackAction,
     /// How far that is.
     pub status: StackStatus,
-    /// Why.
+    /// How far that is, in words.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
+    /// Why somebody asked for it, where they said so.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
     /// Number of the change.
     pub traversal: u64,
     /// Its newest revision; 0 before there is one.
@@ -78,6 +81,20 @@ forms! {
         tasks: u64,
         /// How many of them had not begun when it was stopped.
         waited: u64,
+    }
+
+    /// What an execution does for its stack.
+    ExecutionPhasePayload {
+        /// Name of the workflow.
+        workflow: String,
+        /// Which version of it.
+        version: u32,
+        /// Name of the stack.
+        stack: String,
+        /// What is done: lock, validate, drift, snapshot, drift-after or rollback.
+        phase: String,
+        /// How it stands: running, held, succeeded, warned, failed and so on.
+        standing: String,
     }
 
     /// A step of an execution.
@@ -158,7 +175,7 @@ forms! {
         bytes: u64,
     }
 
-    /// A version of a workflow or of a module.
+    /// A version of a workflow, of a module or of a plugin of stacks.
     VersionPayload {
         /// Its number; the newest, where all of them went.
         version: u32,

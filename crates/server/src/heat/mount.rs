@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter};
 use futures::future::BoxFuture;
 use hostler_api::Access;
-use hostler_control::Cx;
+use hostler_control::{Consent, Cx};
 use hostler_model::{Permission, Reach};
 use hostler_trust::SecretString;
 use http::header::ALLOW;
@@ -239,7 +239,9 @@ fn call_of(
     subject: Option<SecretString>,
 ) -> Result<Call, Fault> {
     let query = Query::read(admitted.query.as_deref())?;
-    let request = admitted.request;
+    let mut request = admitted.request;
+    // Programs that were made for Heat cannot say which approval they have; they ask again.
+    request.consent.get_or_insert(Consent::Given);
     let (cx, project) = match admitted.known {
         None => (None, None),
         Some(known) => {

@@ -97,7 +97,8 @@ pub(super) async fn create(call: Call) -> Result<Reply, Fault> {
     let body = Body(call.map()?);
     let form = body.form()?;
     let outputs = outputs_of(&form.template);
-    let ask = StackAsk { name: body.name()?, form, options: body.options()?, left: None };
+    let (name, options) = (body.name()?, body.options()?);
+    let ask = StackAsk { name, form, options, left: None, reason: String::new() };
     let (control, cx, project) = (call.control(), call.cx(), call.project());
     let preview = control.stack_preview_create(cx, project, ask).await?;
     let stack = &preview.stack;

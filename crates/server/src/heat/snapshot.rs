@@ -13,7 +13,7 @@ use super::view;
 
 fn id_of(call: &Call) -> Result<StackSnapshotId, Fault> {
     let given = call.part("snapshot");
-    given.parse().map_err(|_| Fault::missing("Snapshot", given))
+    given.parse().map_err(|_| Fault::absent(format!("Snapshot with id {given} not found")))
 }
 
 fn shown(snapshot: &StackSnapshot, data: Value) -> Value {
@@ -78,7 +78,7 @@ pub(super) async fn show(call: Call) -> Result<Reply, Fault> {
 pub(super) async fn restore(call: Call) -> Result<Reply, Fault> {
     let id = stack_of(&call).await?.id.to_string();
     let point = StackPoint::Snapshot(id_of(&call)?);
-    call.control().stack_restore(call.cx(), call.project(), &id, point).await?;
+    call.control().stack_restore(call.cx(), call.project(), &id, point, "").await?;
     Ok(Reply::accepted())
 }
 

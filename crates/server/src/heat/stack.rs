@@ -64,11 +64,13 @@ pub(super) async fn create(call: Call) -> Result<Reply, Fault> {
     let stack = match left {
         Some(document) => {
             let form = body.form()?;
-            let ask = StackAdopt { name, document: document.clone(), form, options };
+            let (document, reason) = (document.clone(), String::new());
+            let ask = StackAdopt { name, document, form, options, reason };
             control.stack_adopt(cx, project, ask).await?
         }
         None => {
-            let ask = StackAsk { name, form: body.form()?, options, left: None };
+            let (form, reason) = (body.form()?, String::new());
+            let ask = StackAsk { name, form, options, left: None, reason };
             control.stack_create(cx, project, ask).await?
         }
     };

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use super::error::malformed;
 use super::gather::Gather;
 use super::stack_resource::depth;
-use super::{Answer, App, Call, page};
+use super::{Answer, App, Call, page, stack_watch};
 
 /// A refusal of what was given as a form, or with a form: mistakes are named by the fields of the request.
 pub(super) fn refused(above: &str) -> impl Fn(StackRefusal) -> Error + '_ {
@@ -49,10 +49,11 @@ pub(super) fn form(given: StackFormBody) -> StackForm {
         files: given.files.into_iter().map(|(name, text)| (name, Value::String(text))).collect(),
         parameters: given.parameters.into_iter().collect(),
         are_parameters_last: true,
+        are_values_left: false,
     }
 }
 
-pub(super) fn edit(given: StackFormBody, options: StackOptionsBody) -> StackEdit {
+pub(super) fn edit(given: StackFormBody, options: StackOptionsBody, reason: String) -> StackEdit {
     StackEdit {
         form: form(given),
         is_rollback_enabled: options.is_rollback_enabled,
@@ -61,6 +62,7 @@ pub(super) fn edit(given: StackFormBody, options: StackOptionsBody) -> StackEdit
         converges: options.converges,
         at_once: options.at_once,
         drift_every: options.drift_every,
+        reason: Some(reason),
         ..StackEdit::default()
     }
 }
@@ -113,7 +115,7 @@ fn detail(found: StackDetail) -> Answer<StackView> {
     .with_generation(traversal)
 }
 
-fn event(event: StackEvent) -> StackEventView {
+pub(super) fn event(event: StackEvent) -> StackEventView {
     let (action, status) = match event.status {
         StackEventStatus::Stack(action, status) => (action.label(), status),
         StackEventStatus::Resource(action, status) => (action.label(), status),
@@ -169,6 +171,7 @@ pub(crate) async fn create(
         form: form(mem::take(&mut call.body.form)),
         options: mem::take(&mut call.body.options),
         left: None,
+        reason: mem::take(&mut call.body.reason),
     };
     let made = app.control().stack_create(&call.cx, call.project(), ask).await;
     let made = made.map_err(refused(""))?;
@@ -196,7 +199,9 @@ pub(crate) async fn update(
     app: App,
     mut call: Call<StackUpdate>,
 ) -> Result<Answer<StackView>, Error> {
-    let edit = edit(mem::take(&mut call.body.form), mem::take(&mut call.body.options));
+    let body = &mut call.body;
+    let (form, options) = (mem::take(&mut body.form), mem::take(&mut body.options));
+    let edit = edit(form, options, mem::take(&mut body.reason));
     change(&app, &call, &call.path.stack, edit).await
 }
 
@@ -204,21 +209,21 @@ pub(crate) async fn patch(
     app: App,
     mut call: Call<StackPatch>,
 ) -> Result<Answer<StackView>, Error> {
+    let body = &mut call.body;
+    let (form, options) = (mem::take(&mut body.form), mem::take(&mut body.options));
     let edit = StackEdit {
         is_patch: true,
-        clear_parameters: mem::take(&mut call.body.clear_parameters),
-        ..edit(mem::take(&mut call.body.form), mem::take(&mut call.body.options))
+        clear_parameters: mem::take(&mut body.clear_parameters),
+        ..edit(form, options, mem::take(&mut body.reason))
     };
     change(&app, &call, &call.path.stack, edit).await
 }
 
 pub(crate) async fn remove(app: App, call: Call<StackRemove>) -> Result<Answer<StackView>, Error> {
     let (control, project, stack) = (app.control(), call.project(), &call.path.stack);
-    let going = match call.query.force {
-        Some(true) => control.stack_delete_forced(&call.cx, project, stack).await?,
-        _ => control.stack_delete(&call.cx, project, stack).await?,
-    };
-    Ok(shown(going))
+    let is_forced = call.query.force == Some(true);
+    let reason = call.query.reason.as_deref().unwrap_or_default();
+    Ok(shown(control.stack_remove(&call.cx, project, stack, is_forced, reason).await?))
 }
 
 async fn command<E: Endpoint>(
@@ -267,6 +272,16 @@ pub(crate) async fn events(
     call: Call<StackEventList>,
 ) -> Result<Answer<Listing<StackEventView>>, Error> {
     let asked = call.query.clone();
+    let query = StackEventQuery {
+        depth: depth(asked.depth)?,
+        names: asked.resource.into_iter().collect(),
+        statuses: asked.status.into_iter().collect(),
+        is_descending: asked.newest.unwrap_or_default(),
+        ..StackEventQuery::default()
+    };
+    if asked.watch == Some(true) {
+        return stack_watch::open(app, call, query, asked.after).await;
+    }
     let after = match (page::after(asked.cursor.as_deref())?, asked.after) {
         (Some(_), Some(_)) => {
             let next = "name the event with `after` at first, and follow `nextCursor` from there";
@@ -276,13 +291,6 @@ pub(crate) async fn events(
         (None, Some(event)) => Some(event.to_string()),
     };
     let limit = page::limit(asked.limit)?;
-    let query = StackEventQuery {
-        depth: depth(asked.depth)?,
-        names: asked.resource.into_iter().collect(),
-        statuses: asked.status.into_iter().collect(),
-        is_descending: asked.newest.unwrap_or_default(),
-        ..StackEventQuery::default()
-    };
     let (control, stack) = (app.control(), &call.path.stack);
     let found =
         control.stack_events(&call.cx, call.project(), stack, &query, (after.as_deref(), limit));

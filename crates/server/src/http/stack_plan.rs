@@ -52,25 +52,26 @@ pub(super) fn point(field: &str, text: &str) -> Result<StackPoint, Error> {
 /// What is wanted, and the field of the request that says it.
 fn intent(body: StackPlanBody) -> Result<(StackIntent, &'static str), Error> {
     Ok(match body {
-        StackPlanBody::Create(StackCreateBody { name, form: given, options }) => {
-            let ask = StackAsk { name, form: form(given), options, left: None };
+        StackPlanBody::Create(StackCreateBody { name, form: given, options, reason }) => {
+            let ask = StackAsk { name, form: form(given), options, left: None, reason };
             (StackIntent::Create(ask), "/create")
         }
-        StackPlanBody::Update { stack, form, options } => {
-            (StackIntent::Update { stack, edit: edit(form, options) }, "/update")
+        StackPlanBody::Update { stack, form, options, reason } => {
+            (StackIntent::Update { stack, edit: edit(form, options, reason) }, "/update")
         }
-        StackPlanBody::Patch { stack, form, clear_parameters, options } => {
-            let edit = StackEdit { is_patch: true, clear_parameters, ..edit(form, options) };
+        StackPlanBody::Patch { stack, form, clear_parameters, options, reason } => {
+            let edit = edit(form, options, reason);
+            let edit = StackEdit { is_patch: true, clear_parameters, ..edit };
             (StackIntent::Update { stack, edit }, "/patch")
         }
-        StackPlanBody::Remove { stack, force } => {
-            (StackIntent::Delete { stack, is_forced: force }, "/remove")
+        StackPlanBody::Remove { stack, force: is_forced, reason } => {
+            (StackIntent::Delete { stack, is_forced, reason }, "/remove")
         }
-        StackPlanBody::Restore { stack, point: text } => {
+        StackPlanBody::Restore { stack, point: text, reason } => {
             let point = point("/restore/point", &text)?;
-            (StackIntent::Restore { stack, point }, "/restore")
+            (StackIntent::Restore { stack, point, reason }, "/restore")
         }
-        StackPlanBody::Fix { stack } => (StackIntent::Fix { stack }, "/fix"),
+        StackPlanBody::Fix { stack, reason } => (StackIntent::Fix { stack, reason }, "/fix"),
     })
 }
 

@@ -145,8 +145,9 @@ pub(crate) async fn restore(
     app: App,
     call: Call<StackRestore>,
 ) -> Result<Answer<StackView>, Error> {
-    let (stack, point) = (&call.path.stack, point("/point", &call.body.point)?);
-    Ok(shown(app.control().stack_restore(&call.cx, call.project(), stack, point).await?))
+    let (stack, reason) = (&call.path.stack, call.body.reason.as_str());
+    let point = point("/point", &call.body.point)?;
+    Ok(shown(app.control().stack_restore(&call.cx, call.project(), stack, point, reason).await?))
 }
 
 pub(crate) async fn export(
@@ -176,6 +177,7 @@ pub(crate) async fn adopt(
         document: mem::take(&mut call.body.document),
         form: form(mem::take(&mut call.body.form)),
         options: mem::take(&mut call.body.options),
+        reason: mem::take(&mut call.body.reason),
     };
     let made = app.control().stack_adopt(&call.cx, call.project(), ask).await;
     let made = made.map_err(refused(""))?;

@@ -14,12 +14,12 @@ use hostler_api::stack_resource::{
     StackSignal, StackSignalBody,
 };
 use hostler_api::{Endpoint, Nothing};
-use hostler_model::stack::{StackName, StackOptions};
+use hostler_model::stack::StackName;
 use serde_json::{Map, Value};
 
 use super::super::{Cx, DONE, NONE};
 use super::follow::{Watch, follow};
-use super::{look, path, plan, project};
+use super::{form, look, path, plan, project};
 use crate::args::{
     StackAdoptArgs, StackAskArgs, StackCancelArgs, StackHookCommand, StackImportArgs,
     StackMarkArgs, StackRemoveArgs, StackSignalArgs,
@@ -51,7 +51,8 @@ pub async fn rm(cx: &Cx, args: StackRemoveArgs) -> Outcome {
         let id = link.client.call::<StackGet>(&place, &NONE, &NONE).await?.id.to_string();
         let place = path(&link, &id);
         let watch = Watch::before(&link, &id).await?;
-        let query = StackRemoveQuery { force: args.force.then_some(true) };
+        let force = args.force.then_some(true);
+        let query = StackRemoveQuery { force, reason: args.why.message.clone() };
         let begun = link.client.call::<StackRemove>(&place, &query, &NONE).await?;
         code = code.max(follow(cx, &link, begun, watch, &args.wait).await?);
         if code == exit::INTERRUPTED {
@@ -122,12 +123,14 @@ fn read(cx: &Cx, file: &Path, name: Option<StackName>) -> Result<(Value, StackNa
 
 pub async fn adopt(cx: &Cx, args: StackAdoptArgs) -> Outcome {
     let (document, name) = read(cx, &args.file, args.name)?;
+    let options = form::options_of(&document, &args.options)?;
     let link = cx.link()?;
     let body = StackAdoptBody {
         name,
         document,
         form: StackFormBody::default(),
-        options: StackOptions::default(),
+        options,
+        reason: args.why.text(),
     };
     let begun = link.client.call::<StackAdopt>(&project(&link), &NONE, &body).await?;
     follow(cx, &link, begun, Watch::of_new(), &args.wait).await
@@ -151,8 +154,9 @@ pub async fn import(cx: &Cx, args: StackImportArgs) -> Outcome {
         ..StackFormBody::default()
     };
     let link = cx.link()?;
-    let options = StackOptions::default();
-    let body = StackPlanBody::Create(StackCreateBody { name, form, options });
+    let options = form::options_of(&document, &args.options)?;
+    let reason = args.why.text();
+    let body = StackPlanBody::Create(StackCreateBody { name, form, options, reason });
     let plan = link.client.call::<StackPlanCreate>(&project(&link), &NONE, &body).await?;
     plan::carry_out(cx, &link, &plan, None, &args.wait).await
 }

@@ -86,7 +86,8 @@ fn line(item: &StackDriftItem) -> String {
 async fn fix(cx: &Cx, args: StackFixArgs) -> Outcome {
     let link = cx.link()?;
     let known = link.client.call::<StackGet>(&path(&link, &args.which.stack), &NONE, &NONE).await?;
-    let body = StackPlanBody::Fix { stack: known.id.to_string() };
+    let (stack, reason) = (known.id.to_string(), args.why.text());
+    let body = StackPlanBody::Fix { stack, reason };
     let plan = link.client.call::<StackPlanCreate>(&project(&link), &NONE, &body).await?;
     if is_nothing(&plan.changes) {
         if cx.ui.format().is_some() || cx.ui.is_quiet() {

@@ -195,9 +195,50 @@ pub fn options(args: &StackOptionArgs) -> StackOptions {
     }
 }
 
+/// What a document of a stack says was chosen, and what is said here instead.
+pub fn options_of(document: &Value, args: &StackOptionArgs) -> Result<StackOptions, Failure> {
+    let part = |name: &str| document.get(name).filter(|value| !value.is_null()).cloned();
+    let mut options: StackOptions = match part("options") {
+        Some(options) => serde_json::from_value(options).map_err(|error| {
+            let text = format!("the options of the document are not understood: {error}");
+            Failure::usage(text, "it is what `hostler stack export` or `abandon` printed")
+        })?,
+        None => StackOptions::default(),
+    };
+    if let Some(tags) = part("tags").filter(|_| options.tags.is_empty()) {
+        options.tags = serde_json::from_value(tags).unwrap_or_default();
+    }
+    let said = edit(args);
+    let StackOptions { is_rollback_enabled, timeout, tags, converges, at_once, drift_every } =
+        options;
+    Ok(StackOptions {
+        is_rollback_enabled: said.is_rollback_enabled.unwrap_or(is_rollback_enabled),
+        timeout: said.timeout.or(timeout),
+        tags: said.tags.unwrap_or(tags),
+        converges: said.converges.unwrap_or(converges),
+        at_once: said.at_once.or(at_once),
+        drift_every: said.drift_every.or(drift_every).filter(|every| !every.is_zero()),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_chosen_comes_along() {
+        let document = json!({ "tags": ["old"], "options": {
+            "isRollbackEnabled": true, "timeout": "20m", "tags": ["prod"],
+        }});
+        let known = options_of(&document, &StackOptionArgs::default()).unwrap();
+        assert!(known.is_rollback_enabled && known.tags == ["prod"], "{known:?}");
+        assert_eq!(known.timeout.unwrap().to_string(), "20m");
+        let args = StackOptionArgs { no_rollback: true, ..StackOptionArgs::default() };
+        assert!(!options_of(&document, &args).unwrap().is_rollback_enabled);
+        let heat = options_of(&json!({ "tags": ["a"] }), &StackOptionArgs::default()).unwrap();
+        assert_eq!((heat.tags, heat.timeout), (vec!["a".to_owned()], None));
+        assert!(options_of(&json!({ "options": 1 }), &StackOptionArgs::default()).is_err());
+    }
 
     #[test]
     fn hooks_are_an_environment() {

@@ -11,7 +11,7 @@ use super::super::{Cx, DONE, Link, NONE};
 use super::follow::{Watch, follow};
 use super::form::{self, Form};
 use super::{change, path, project};
-use crate::args::{StackApplyArgs, StackOptionArgs, StackPlanArgs, StackWaitArgs};
+use crate::args::{StackApplyArgs, StackOptionArgs, StackPlanArgs, StackWaitArgs, StackWhyArgs};
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 
@@ -20,7 +20,8 @@ pub async fn plan(cx: &Cx, args: StackPlanArgs) -> Outcome {
     let name = form::name(&args.file, args.name.as_ref())?;
     let link = cx.link()?;
     let known = known(&link, &name).await?;
-    let plan = planned(&link, &name, known.as_ref(), &form, &args.options).await?;
+    let how = (&args.options, &args.why);
+    let plan = planned(&link, &name, known.as_ref(), &form, how).await?;
     let is_nothing = is_nothing(&plan, known.as_ref(), &args.options);
     if !cx.is_for_people() || cx.ui.is_quiet() {
         cx.one(&plan)?;
@@ -68,7 +69,8 @@ async fn file_applied(cx: &Cx, form: &Form, name: &StackName, args: &StackApplyA
         if let Some(busy) = known.as_ref().filter(|known| known.standing.is_under_way()) {
             return superseded(cx, &link, form, busy, args).await;
         }
-        let plan = planned(&link, name, known.as_ref(), form, &args.options).await?;
+        let how = (&args.options, &args.why);
+        let plan = planned(&link, name, known.as_ref(), form, how).await?;
         if let Some(known) =
             known.as_ref().filter(|known| is_nothing(&plan, Some(known), &args.options))
         {
@@ -97,7 +99,8 @@ async fn superseded(
     cx.ui.confirm(&format!("Stack {}: {action} is under way. Do this instead?", busy.name))?;
     let place = path(link, &busy.id.to_string());
     let watch = Watch::before(link, &place.stack).await?;
-    let body = StackUpdateBody { form: form.body.clone(), options: form::edit(&args.options) };
+    let (form_body, options) = (form.body.clone(), form::edit(&args.options));
+    let body = StackUpdateBody { form: form_body, options, reason: args.why.text() };
     let asked = link.client.call_if_match::<StackUpdate>(&place, &NONE, &body, busy.traversal);
     let begun = asked.await.map_err(|error| form.refused(error))?;
     follow(cx, link, begun, watch, &args.wait).await
@@ -139,7 +142,7 @@ async fn begun(
     wait: &StackWaitArgs,
 ) -> Outcome {
     let watch = match known {
-        Some(known) => Watch::before(link, &known.id.to_string()).await?,
+        Some(known) => Watch::from_now(link, &known.id.to_string()).await?,
         None => Watch::of_new(),
     };
     let watch = watch.of_work(&plan.changes);
@@ -162,7 +165,7 @@ async fn planned(
     name: &StackName,
     known: Option<&StackView>,
     form: &Form,
-    options: &StackOptionArgs,
+    (options, why): (&StackOptionArgs, &StackWhyArgs),
 ) -> Result<StackPlanView, Failure> {
     let told = form.body.clone();
     let body = match known {
@@ -170,11 +173,13 @@ async fn planned(
             name: name.clone(),
             form: told,
             options: form::options(options),
+            reason: why.text(),
         }),
         Some(known) => StackPlanBody::Update {
             stack: known.id.to_string(),
             form: told,
             options: form::edit(options),
+            reason: why.text(),
         },
     };
     let made = link.client.call::<StackPlanCreate>(&project(link), &NONE, &body).await;

@@ -20,7 +20,7 @@ use super::follow::{End, Watch, until_over};
 use super::{change, path, plan, project};
 use crate::args::{
     StackHistoryArgs, StackRevisionCommand, StackRevisionRef, StackSnapshotCommand,
-    StackSnapshotCreateArgs, StackSnapshotRef, StackWaitArgs,
+    StackSnapshotCreateArgs, StackSnapshotRef, StackWaitArgs, StackWhyArgs,
 };
 use crate::exit;
 use crate::failure::{Failure, Outcome};
@@ -44,7 +44,8 @@ pub async fn revisions(cx: &Cx, command: StackRevisionCommand) -> Outcome {
         }
         StackRevisionCommand::Restore(args) => {
             let StackRevisionRef { which, revision } = &args.revision;
-            restore(cx, &link, &which.stack, format!("v{revision}"), &args.wait).await
+            let point = format!("v{revision}");
+            restore(cx, &link, &which.stack, point, (&args.why, &args.wait)).await
         }
     }
 }
@@ -99,10 +100,11 @@ async fn restore(
     link: &Link,
     stack: &str,
     point: String,
-    wait: &StackWaitArgs,
+    (why, wait): (&StackWhyArgs, &StackWaitArgs),
 ) -> Outcome {
     let known = link.client.call::<StackGet>(&path(link, stack), &NONE, &NONE).await?;
-    let body = StackPlanBody::Restore { stack: known.id.to_string(), point };
+    let (stack, reason) = (known.id.to_string(), why.text());
+    let body = StackPlanBody::Restore { stack, point, reason };
     let plan = link.client.call::<StackPlanCreate>(&project(link), &NONE, &body).await?;
     plan::carry_out(cx, link, &plan, Some(&known), wait).await
 }
@@ -127,7 +129,8 @@ pub async fn snapshots(cx: &Cx, command: StackSnapshotCommand) -> Outcome {
         StackSnapshotCommand::Restore(args) => {
             let StackSnapshotRef { which, snapshot } = &args.snapshot;
             let place = of_snapshot(&link, &which.stack, snapshot).await?;
-            restore(cx, &link, &which.stack, place.snapshot.to_string(), &args.wait).await
+            let point = place.snapshot.to_string();
+            restore(cx, &link, &which.stack, point, (&args.why, &args.wait)).await
         }
         StackSnapshotCommand::Rm { which, snapshots } => {
             for snapshot in &snapshots {

@@ -21,15 +21,17 @@ mod catalog;
 mod child;
 mod heat;
 mod hostler;
+mod outside;
 mod read;
 mod reference_page;
 mod stack_output;
 
 pub(crate) use catalog::{Catalog, Entry, TEMPLATE};
-pub(crate) use child::{ChildEnvironment, ChildForm, ChildView, ChildWish, Member};
+pub(crate) use child::{ChildCourse, ChildEnvironment, ChildForm, ChildView, ChildWish, Member};
 use heat::CONFIG;
 pub(crate) use heat::{DEPLOYMENT, DERIVED};
 pub(crate) use hostler::{ALARM, ALARM_BEGIN, AlarmSpec, alarm_state};
+pub(crate) use outside::{Bid, ProjectTypes, answer_of, silence_of};
 pub use reference_page::stack_types_page;
 pub(crate) use stack_output::{Given as OutputGiven, STACK_OUTPUT};
 
@@ -53,6 +55,11 @@ pub(crate) type Doing<'a> = BoxFuture<'a, Result<Progress, Error>>;
 pub(crate) trait Plugin: Send + Sync {
     /// Its properties, attributes and policy, and what to tell people of it.
     fn schema(&self) -> &ResourceSchema;
+
+    /// What stands in the body of its objects: who looks after them.
+    fn key(&self) -> &str {
+        &self.schema().type_name
+    }
 
     /// No effect outside the database.
     fn is_local(&self) -> bool {
@@ -90,6 +97,17 @@ pub(crate) trait Plugin: Send + Sync {
     fn is_kept_after_failure(&self, seen: &Seen<'_>) -> bool {
         let _ = seen;
         false
+    }
+
+    /// Among which objects no two are called the same, where that is so.
+    fn names_among(&self) -> Option<&str> {
+        None
+    }
+
+    /// The name that the template gives its object, which nobody else among those may have.
+    fn given_name(&self, ctx: &Ctx<'_>) -> Option<String> {
+        let _ = ctx;
+        None
     }
 
     fn create<'a>(&'a self, ctx: &'a Ctx<'a>) -> Doing<'a>;
@@ -162,6 +180,17 @@ pub(crate) trait Plugin: Send + Sync {
             (name.to_owned(), self.attribute(seen, &path).unwrap_or(Value::Null))
         };
         names.map(of_name).collect()
+    }
+
+    /// Whether an attribute of an object is secret that is not so of every object of the type.
+    fn is_secret_here(&self, body: &ResourceBody, attribute: &str) -> bool {
+        let _ = (body, attribute);
+        false
+    }
+
+    /// Whether what `get_resource` gives is secret.
+    fn is_reference_secret(&self) -> bool {
+        false
     }
 
     /// What it stands for becomes something else by itself: every update looks at it first.
@@ -438,6 +467,11 @@ pub(crate) trait Desk: Send + Sync {
 
     /// An id that nobody has.
     fn fresh_id(&self) -> Uuid;
+
+    /// Nothing is done: it is only asked what would be done.
+    fn is_trial(&self) -> bool {
+        false
+    }
 
     /// A configuration of software of this project, in whichever stack it is, as
     /// `{id, name, group, config, options, inputs, outputs}`.

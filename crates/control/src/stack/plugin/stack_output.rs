@@ -9,11 +9,12 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use hostler_engine::stack::Failure;
-use hostler_model::stack::StackStatus;
+use hostler_model::stack::{ResourceBody, StackStatus};
 use hostler_model::{Error, ProjectId};
 use hostler_template::schema::{AttributeSchema, PropertySchema, ResourceSchema, Support};
 use serde_json::{Map, Value};
 
+use super::super::Hidden;
 use super::{Change, Ctx, Doing, Plugin, Progress, Seen};
 use crate::Control;
 
@@ -21,12 +22,15 @@ use crate::Control;
 pub(crate) const STACK_OUTPUT: &str = "Hostler::StackOutput";
 
 const VALUE: &str = "value";
+/// What is remembered of a value that is secret where it comes from.
+const SECRET: &str = "secret";
 /// How long it waits before it looks again at a stack that is under way.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// What another stack gives under a name.
 pub(crate) enum Given {
-    Value(Value),
+    /// And whether it is secret there.
+    Value(Value, bool),
     /// It is under way.
     Busy,
     /// Nothing, and why.
@@ -62,9 +66,11 @@ impl StackOutput {
     async fn take(ctx: &Ctx<'_>) -> Result<Progress, Error> {
         let (name, given) = StackOutput::read(ctx).await?;
         Ok(match given {
-            Given::Value(value) => {
+            Given::Value(value, is_secret) => {
+                let data = Map::from_iter([(SECRET.to_owned(), Value::Bool(is_secret))]);
                 let change = Change {
                     metadata: Some(ctx.wanted.metadata.clone()),
+                    data: Some(data),
                     ..Change::physical(name)
                 };
                 Progress::Done(change.attribute(VALUE, value))
@@ -106,6 +112,10 @@ impl Plugin for StackOutput {
         StackOutput::take(ctx).boxed()
     }
 
+    fn is_secret_here(&self, body: &ResourceBody, attribute: &str) -> bool {
+        attribute == VALUE && body.data.get(SECRET) == Some(&Value::Bool(true))
+    }
+
     fn reference(&self, seen: &Seen<'_>) -> Value {
         let known = seen.body.attributes.get(VALUE).cloned();
         known.unwrap_or_else(|| Value::String(seen.reference_text().to_owned()))
@@ -117,7 +127,7 @@ impl Plugin for StackOutput {
     ) -> BoxFuture<'a, Result<Option<Map<String, Value>>, Error>> {
         async move {
             match StackOutput::read(ctx).await?.1 {
-                Given::Value(value) => Ok(Some(Map::from_iter([(VALUE.to_owned(), value)]))),
+                Given::Value(value, _) => Ok(Some(Map::from_iter([(VALUE.to_owned(), value)]))),
                 Given::Busy => Ok(None),
                 Given::Nothing(why) => {
                     Err(Error::conflict(why, "make the stack that gives it, or take another one"))
@@ -146,7 +156,12 @@ impl Control {
         let scene = self.stack_scene(&mut read, stack).await?;
         let found = scene.outputs(self).into_iter().find(|one| one.name == output);
         Ok(match found.map(|one| one.value) {
-            Some(Ok(value)) => Given::Value(value),
+            Some(Ok(value)) => {
+                let mut shown = value.clone();
+                Hidden::of(scene.secrets(self)).hide(&mut shown);
+                let is_secret = shown != value;
+                Given::Value(value, is_secret)
+            }
             Some(Err(why)) => {
                 Given::Nothing(format!("The Output ({output}) of Stack {name} has no value: {why}"))
             }

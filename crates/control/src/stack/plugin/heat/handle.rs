@@ -123,9 +123,9 @@ impl Handle {
         let schema = since("OS::Heat::WaitConditionHandle", about, "2014.2")
             .property("signal_transport", PropertySchema::string("How signals come in; every way is a signed address here, and there are no queues.").default("TOKEN_SIGNAL").allowed(TRANSPORTS))
             .attribute("token", AttributeSchema::new("Empty: the address alone is enough."))
-            .attribute("endpoint", AttributeSchema::new("The address to signal to."))
-            .attribute("curl_cli", AttributeSchema::new("The beginning of a command that signals; `--data-binary '{\"status\": \"SUCCESS\"}'` can follow."))
-            .attribute("signal", AttributeSchema::new("A JSON document with what is needed to signal."));
+            .attribute("endpoint", AttributeSchema::new("The address to signal to.").secret())
+            .attribute("curl_cli", AttributeSchema::new("The beginning of a command that signals; `--data-binary '{\"status\": \"SUCCESS\"}'` can follow.").secret())
+            .attribute("signal", AttributeSchema::new("A JSON document with what is needed to signal.").secret());
         Handle { which: Which::Heat, schema }
     }
 
@@ -146,10 +146,13 @@ impl Handle {
         let about = "Gathers signals for `OS::Heat::SwiftSignal`. There is no object store behind it here: the address is signed by us.";
         let schema = since("OS::Heat::SwiftSignalHandle", about, "2014.2")
             .attribute("token", AttributeSchema::new("Empty: the address alone is enough."))
-            .attribute("endpoint", AttributeSchema::new("The address to signal to, with `PUT`."))
+            .attribute(
+                "endpoint",
+                AttributeSchema::new("The address to signal to, with `PUT`.").secret(),
+            )
             .attribute(
                 "curl_cli",
-                AttributeSchema::new("The beginning of a command that signals."),
+                AttributeSchema::new("The beginning of a command that signals.").secret(),
             );
         Handle { which: Which::Swift, schema }
     }
@@ -222,6 +225,11 @@ impl Plugin for Handle {
 
     fn takes_signals(&self) -> bool {
         true
+    }
+
+    /// It is an address by which whoever has it may signal.
+    fn is_reference_secret(&self) -> bool {
+        self.which != Which::Heat
     }
 
     fn lean(&self, _: &Ctx<'_>, _: &[String]) -> Lean {

@@ -179,7 +179,7 @@ fn schema() -> ResourceSchema {
             ),
         )
         .property("salt", PropertySchema::string("Another value makes another text."))
-        .attribute("value", AttributeSchema::new("The text. `get_resource` gives it too."))
+        .attribute("value", AttributeSchema::new("The text. `get_resource` gives it too.").secret())
 }
 
 #[cfg(test)]

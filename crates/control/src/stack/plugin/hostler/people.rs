@@ -427,6 +427,10 @@ impl Account {
 }
 
 impl Noun for Account {
+    fn names_among(&self, _: &ResourceSchema) -> String {
+        "principals".to_owned()
+    }
+
     fn schema(&self) -> ResourceSchema {
         let is_user = self.kind == PrincipalKind::User;
         let (name, about) = match is_user {
@@ -452,8 +456,10 @@ impl Noun for Account {
             );
         if is_user {
             let about = "The password, from a hidden parameter; a change ends every session.";
-            schema =
-                schema.property("password", PropertySchema::string(about).required().updatable());
+            schema = schema.property(
+                "password",
+                PropertySchema::string(about).required().secret().updatable(),
+            );
         }
         schema.attribute("name", AttributeSchema::new("What it is called.").of(Kind::String))
     }

@@ -75,6 +75,7 @@ impl Noun for Secret {
                 PropertySchema::any(
                     "The value, at most 64 KiB; a hidden parameter, or what another resource made.",
                 )
+                .secret()
                 .updatable(),
             )
             .property(

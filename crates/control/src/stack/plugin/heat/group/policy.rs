@@ -237,7 +237,7 @@ fn heat_schema() -> ResourceSchema {
             "min_adjustment_step",
             PropertySchema::integer("How many come or go at least, where the number is percents.").range(Some(0), None).updatable(),
         )
-        .attribute("alarm_url", AttributeSchema::new("An address that is good for as long as the policy is there; whoever has it may signal."))
+        .attribute("alarm_url", AttributeSchema::new("An address that is good for as long as the policy is there; whoever has it may signal.").secret())
         .attribute("signal_url", AttributeSchema::new("The address for those who have a token."))
 }
 
@@ -271,7 +271,8 @@ fn aws_schema() -> ResourceSchema {
         )
         .attribute(
             "AlarmUrl",
-            AttributeSchema::new("An address that is good for as long as the policy is there."),
+            AttributeSchema::new("An address that is good for as long as the policy is there.")
+                .secret(),
         )
 }
 

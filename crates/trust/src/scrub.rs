@@ -27,7 +27,7 @@ const ENCODED_MAX: usize = 4096;
 const PIECE: usize = 510;
 
 /// What is looked for.
-pub(crate) struct Forms {
+pub struct Forms {
     search: AhoCorasick,
     patterns: Vec<Pattern>,
     /// For each first byte, which patterns begin with it.
@@ -44,11 +44,18 @@ struct Pattern {
 impl Forms {
     /// `None` when there is nothing to look for.
     pub fn of<'s>(secrets: impl IntoIterator<Item = (&'s str, &'s [u8])>) -> Option<Forms> {
+        Forms::replaced(
+            secrets.into_iter().map(|(name, value)| (format!("[secret:{name}]"), value)),
+        )
+    }
+
+    /// The same, each with the words that are written instead of it.
+    pub fn replaced<'s>(secrets: impl IntoIterator<Item = (String, &'s [u8])>) -> Option<Forms> {
         let (mut patterns, mut names) = (Vec::new(), Vec::new());
         let mut known = BTreeSet::new();
-        for (name, value) in secrets {
+        for (words, value) in secrets {
             let number = names.len();
-            names.push(format!("[secret:{name}]"));
+            names.push(words);
             let fresh = forms(value).into_iter().filter(|bytes| known.insert(bytes.clone()));
             patterns.extend(fresh.map(|bytes| Pattern { bytes, name: number }));
         }
@@ -89,6 +96,15 @@ impl Forms {
         found
     }
 
+    /// Which of the secrets are found, by their number in the order in which they were given.
+    pub fn which(&self, data: &[u8]) -> BTreeSet<usize> {
+        self.found(data).into_iter().map(|(_, _, name)| name).collect()
+    }
+
+    pub fn is_in(&self, data: &[u8]) -> bool {
+        self.search.is_match(data)
+    }
+
     /// The whole text at once.
     pub fn clean(self: &Arc<Self>, bytes: &[u8]) -> Vec<u8> {
         let (mut scrub, mut clean) = (Scrub::new(self.clone()), Vec::new());
@@ -99,7 +115,7 @@ impl Forms {
 }
 
 /// One stream on its way.
-pub(crate) struct Scrub {
+pub struct Scrub {
     forms: Arc<Forms>,
     /// What is not decided yet.
     held: Vec<u8>,
@@ -282,6 +298,15 @@ mod tests {
             assert!(clean.contains("[secret:db]"), "{clean}");
             assert!(clean.len() < inside.len() - base64.len() + 4 + "[secret:db]".len(), "{clean}");
         }
+    }
+
+    #[test]
+    fn what_is_found_is_known_by_its_number() {
+        let forms = of(&[("one", b"first-secret"), ("two", b"second-secret")]);
+        assert!(forms.is_in(b"a second-secret") && !forms.is_in(b"nothing"));
+        assert_eq!(forms.which(STANDARD_NO_PAD.encode("second-secret").as_bytes()), [1].into());
+        let stars = Forms::replaced([("***".to_owned(), &b"first-secret"[..])]).map(Arc::new);
+        assert_eq!(stars.unwrap().clean(b"a first-secret"), b"a ***");
     }
 
     #[test]
