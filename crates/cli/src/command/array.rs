@@ -20,7 +20,7 @@ use super::{Cx, DONE, Link, NONE, PAGE, logs, pause};
 use crate::args::{ArrayCommand, ArrayLogsArgs, ListArgs};
 use crate::exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::{self, ArrayTask};
+use crate::output::{self, ArrayTask, counted};
 
 /// How often the counts are asked for, once it takes long.
 const STEP: Duration = Duration::from_secs(1);
@@ -74,8 +74,9 @@ pub fn submitted(cx: &Cx, array: &ArrayView) -> Outcome {
     }
     let what = if array.is_gang { "a gang" } else { "an array" };
     cx.ui.say(&format!(
-        "submitted {what} of {} tasks; `hostler task array wait {}` waits for them",
-        array.size, array.name
+        "submitted {what} of {}; `hostler task array wait {}` waits for them",
+        counted(array.size, "task"),
+        array.name
     ));
     cx.ui.line(array.name.as_str())?;
     Ok(DONE)

@@ -137,7 +137,10 @@ fn tell(cx: &Cx, verdict: &AuditVerdict) -> Outcome {
                 many => format!(", {many} anchors fit"),
             };
             let AuditVerdict { entries, head, .. } = verdict;
-            cx.ui.line(&format!("{entries} entries, all intact{anchors}; head {head}"))?;
+            cx.ui.line(&format!(
+                "{}, all intact{anchors}; head {head}",
+                output::counted(*entries, "entry")
+            ))?;
         }
         None => {
             let number = verdict.first_bad.map(|n| format!("entry {n}: ")).unwrap_or_default();

@@ -24,7 +24,7 @@ use crate::args::DoctorArgs;
 use crate::config;
 use crate::exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::{self, Cell, Column, Show, column, span, wide};
+use crate::output::{self, Cell, Column, Show, column, counted, span, wide};
 use crate::target::Target;
 
 /// An authority that ends within so many days is told of.
@@ -279,9 +279,11 @@ fn authority_age(expires: Timestamp, now: Timestamp) -> Option<Finding> {
     let hint = "`hostler ca rotate` replaces it while everything goes on";
     match days {
         0 if expires <= now => Some(failed("authority", "it has expired", hint)),
-        0..AUTHORITY_DAYS => {
-            Some(warning("authority", format!("it expires in {days} days, on {expires}"), hint))
-        }
+        0..AUTHORITY_DAYS => Some(warning(
+            "authority",
+            format!("it expires in {}, on {expires}", counted(days, "day")),
+            hint,
+        )),
         _ => None,
     }
 }

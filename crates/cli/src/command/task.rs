@@ -15,7 +15,7 @@ use crate::args::{
     SubmitArgs, TaskCommand, TaskKillArgs, TaskListArgs, TaskRemoveArgs, TaskRetryArgs, WaitArgs,
 };
 use crate::failure::{Failure, Outcome};
-use crate::output::{self, Format};
+use crate::output::{self, Format, counted};
 
 pub async fn perform(cx: &Cx, command: TaskCommand) -> Outcome {
     match command {
@@ -122,7 +122,7 @@ fn submitted_batch(cx: &Cx, made: &TaskBatchView) -> Outcome {
         }
         None | Some(Format::Table | Format::Wide) => {
             made.tasks.iter().try_for_each(|task| cx.ui.line(task.name.as_str()))?;
-            cx.ui.say(&format!("submitted {} tasks", made.tasks.len()));
+            cx.ui.say(&format!("submitted {}", counted(made.tasks.len(), "task")));
         }
         Some(Format::Name) => {
             made.tasks.iter().try_for_each(|task| cx.ui.line(&format!("task/{}", task.name)))?;
@@ -175,7 +175,11 @@ async fn kill(cx: &Cx, args: TaskKillArgs) -> Outcome {
     let mut tasks = args.tasks;
     if args.all {
         tasks = all(&link, None, None, |state| !state.is_settled()).await?;
-        cx.ui.confirm(&format!("Stop {} tasks of project {}?", tasks.len(), link.project))?;
+        cx.ui.confirm(&format!(
+            "Stop {} of project {}?",
+            counted(tasks.len(), "task"),
+            link.project
+        ))?;
     }
     let body = TaskKillBody { grace: args.grace };
     for task in &tasks {
@@ -214,7 +218,11 @@ async fn rm(cx: &Cx, args: TaskRemoveArgs) -> Outcome {
     let mut tasks = args.tasks;
     if args.all {
         tasks = all(&link, args.state, None, TaskStateKind::is_settled).await?;
-        cx.ui.confirm(&format!("Remove {} tasks of project {}?", tasks.len(), link.project))?;
+        cx.ui.confirm(&format!(
+            "Remove {} of project {}?",
+            counted(tasks.len(), "task"),
+            link.project
+        ))?;
     }
     for task in &tasks {
         let path = link.task(task);

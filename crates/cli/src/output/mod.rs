@@ -9,6 +9,7 @@ mod access_rows;
 mod approval_rows;
 mod backup_rows;
 mod blob_rows;
+mod counted;
 mod describe;
 mod figure_rows;
 mod hook_rows;
@@ -34,6 +35,7 @@ mod watcher_rows;
 mod workflow_rows;
 mod workload_rows;
 
+pub use counted::counted;
 pub use describe::{Description, written_today};
 pub use figure_rows::figure_rows;
 pub use image_rows::ImageWithNodes;

@@ -9,7 +9,7 @@ use hostler_api::token::TokenView;
 use hostler_api::user::{MemberView, UserView};
 use hostler_model::{Labels, NodeState, OperationState, Quota, StepState, Timestamp};
 
-use super::{Cell, Column, Show, column, moment, wide};
+use super::{Cell, Column, Show, column, counted, moment, wide};
 
 pub(crate) fn labels(labels: &Labels) -> String {
     labels.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(",")
@@ -284,11 +284,11 @@ fn quota(quota: &Quota) -> String {
         quota.cores.map(|cores| format!("{cores} cores")),
         quota.memory.map(|memory| memory.to_string()),
         quota.gpus.map(|gpus| format!("{gpus} GPUs")),
-        quota.tasks.map(|tasks| format!("{tasks} tasks")),
-        quota.workloads.map(|workloads| format!("{workloads} workloads")),
-        quota.secrets.map(|secrets| format!("{secrets} secrets")),
+        quota.tasks.map(|tasks| counted(tasks, "task")),
+        quota.workloads.map(|workloads| counted(workloads, "workload")),
+        quota.secrets.map(|secrets| counted(secrets, "secret")),
         quota.blobs.map(|blobs| format!("{blobs} of blobs")),
-        quota.stacks.map(|stacks| format!("{stacks} stacks")),
+        quota.stacks.map(|stacks| counted(stacks, "stack")),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

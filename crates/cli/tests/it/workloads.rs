@@ -396,7 +396,7 @@ async fn files_that_are_wrong_are_refused_whole() {
             "name: a\ncommand: [a]\ndepends: [{workload: other}]\n",
         )
         .await;
-    assert_eq!((ran.code, ran.err.as_str()), (0, "1 workloads, no mistakes\n"));
+    assert_eq!((ran.code, ran.err.as_str()), (0, "1 workload, no mistakes\n"));
     assert_eq!(world.requests().len(), before, "validating asks nobody");
     let ran = world.hostler_with(&["workload", "apply", "-f", "-"], "# nothing\n").await;
     assert_eq!(ran.code, 2, "{}", ran.err);

@@ -16,7 +16,7 @@ use super::super::{Cx, DONE, Link, NONE, PAGE, bare};
 use crate::args::{ChoiceArgs, NodesArgs, OnArgs};
 use crate::exit;
 use crate::failure::{Failure, Outcome};
-use crate::output::{self, Cell, Format, Table, age};
+use crate::output::{self, Cell, Format, Table, age, counted};
 
 /// How many nodes are named in a summary.
 const NAMED: usize = 5;
@@ -231,7 +231,7 @@ fn summary<T>(cx: &Cx, answers: &[NodeAnswer<T>]) {
         return;
     }
     let well = answers.iter().filter(|answer| answer.result.is_some()).count();
-    cx.ui.warn(&format!("{well} of {} nodes answered", answers.len()));
+    cx.ui.warn(&format!("{well} of {} answered", counted(answers.len(), "node")));
     for (cause, nodes) in causes {
         cx.ui.instruct(&format!("  {}", words(cause, &nodes)));
     }

@@ -6,7 +6,7 @@ use hostler_model::stack::{
     StackAction, StackChangeKind, StackChanges, StackResourceChange, StackValueChange,
 };
 
-use crate::output::{lies, one_line, short};
+use crate::output::{counted, lies, one_line, short};
 
 /// Whether there is nothing to do.
 pub fn is_nothing(changes: &StackChanges) -> bool {
@@ -26,7 +26,9 @@ pub fn told(changes: &StackChanges) -> String {
         let _ = writeln!(text, "warning: {warning}");
     }
     if is_nothing(changes) {
-        return format!("{text}nothing to do: {} resources are as wanted", changes.resources.len());
+        let all = changes.resources.len();
+        let are = if all == 1 { "is" } else { "are" };
+        return format!("{text}nothing to do: {} {are} as wanted", counted(all, "resource"));
     }
     let parts = [
         (StackChangeKind::Create, "to create"),
@@ -134,7 +136,7 @@ mod tests {
     fn nothing_is_nothing() {
         let plan = changes(json!([{ "name": "a", "kind": "k", "change": "unchanged" }]));
         assert!(is_nothing(&plan));
-        assert_eq!(told(&plan), "nothing to do: 1 resources are as wanted");
+        assert_eq!(told(&plan), "nothing to do: 1 resource is as wanted");
         let empty = StackChanges { action: StackAction::Create, ..changes(json!([])) };
         assert!(!is_nothing(&empty), "a stack without resources is one, too");
     }

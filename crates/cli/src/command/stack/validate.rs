@@ -118,7 +118,9 @@ fn told(cx: &Cx, judged: &[Judged]) -> Result<(), Failure> {
             cx.ui.warn(warning);
         }
         match is_valid {
-            true => cx.ui.say(&format!("{file}: {resources} resources, no mistakes")),
+            true => cx
+                .ui
+                .say(&format!("{file}: {}, no mistakes", output::counted(*resources, "resource"))),
             false => cx.ui.say(&format!("{file}: mistakes")),
         }
     }

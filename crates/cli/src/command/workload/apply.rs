@@ -35,7 +35,7 @@ pub fn validate(cx: &Cx, files: &[PathBuf]) -> Outcome {
             let names: Vec<&Name> = set.workloads.keys().collect();
             output::document(&cx.ui, format, &json!({ "mistakes": [], "workloads": names }))?;
         }
-        None => cx.ui.say(&format!("{} workloads, no mistakes", set.len())),
+        None => cx.ui.say(&format!("{}, no mistakes", output::counted(set.len(), "workload"))),
     }
     Ok(DONE)
 }

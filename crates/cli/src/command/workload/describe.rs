@@ -11,7 +11,7 @@ use super::super::task::quoted;
 use super::super::{Cx, DONE, NONE, spec_text};
 use super::{get, reasons};
 use crate::failure::Outcome;
-use crate::output::{Description, age, moment, span};
+use crate::output::{Description, age, counted, moment, span};
 
 const RUNS: u32 = 10;
 const EVENTS: u32 = 20;
@@ -90,7 +90,7 @@ fn about(text: &mut Description, workload: &WorkloadView, now: Timestamp) {
 pub(crate) fn mode(mode: &Mode) -> String {
     match mode {
         Mode::Once | Mode::Forever => mode.kind().to_string(),
-        Mode::Times(times) => format!("{times} times"),
+        Mode::Times(times) => counted(*times, "time"),
         Mode::Schedule(schedule) => format!("schedule {} ({})", schedule.cron, schedule.timezone),
     }
 }
@@ -104,7 +104,7 @@ fn standing(placement: &PlacementView, now: Timestamp) -> String {
     add(placement.pid.map(|pid| format!("pid {pid}")));
     add(placement.since.map(|since| format!("since {}", age(since, now))));
     add(placement.health.map(|health| health.to_string()));
-    add(Some(format!("{} runs", placement.runs)));
+    add(Some(counted(placement.runs, "run")));
     add((placement.failures > 0).then(|| format!("{} failures in a row", placement.failures)));
     add(placement.next.map(|next| format!("next {}", age(next, now))));
     add(placement.reason.clone());

@@ -169,7 +169,7 @@ fn many_are_asked_at_once_and_who_is_away_is_not_waited_for() {
     let service =
         cli.run(&["node", "services", "restart", "no-such-service-at-all", "--on", "here"]);
     let service = service.must(4);
-    assert!(service.err.contains("0 of 1 nodes answered"), "{}", service.err);
+    assert!(service.err.contains("0 of 1 node answered"), "{}", service.err);
     let failed = cli.json(&["event", "ls", "--kind", "node.administer-failed"]);
     assert_eq!(failed["items"].as_array().unwrap().len(), 1);
 }
