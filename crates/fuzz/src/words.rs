@@ -4,6 +4,8 @@
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
+use hostler_api::filter::fields_of;
+use hostler_api::task::TaskList;
 use hostler_cli::output::Format;
 use hostler_control::SinkAddress;
 use hostler_egress::Destination;
@@ -35,7 +37,7 @@ fn round<T: FromStr<Err: Debug> + Display>(text: &str) -> Option<T> {
     Some(read)
 }
 
-/// Filters of events: what is read holds or does not, twice the same; what is not says where.
+/// Filters of events and of lists: what is read holds or does not, twice the same; what is not says where.
 pub fn filter(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     round::<EventPattern>(text);
@@ -53,7 +55,7 @@ pub fn filter(bytes: &[u8]) {
         "message": text.chars().take(100).collect::<String>(),
         "payload": { "exitCode": 3, "tags": ["a"], "labels": { "zone": "eu" } },
     });
-    for fields in [&EVENT_FIELDS, &Fields::ANY] {
+    for fields in [&EVENT_FIELDS, &Fields::ANY, fields_of::<TaskList>()] {
         match Filter::read(text, fields) {
             Ok(filter) => {
                 assert!(text.len() <= TEXT_MAX, "longer than a filter may be");
