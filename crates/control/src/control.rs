@@ -67,7 +67,7 @@ pub struct Inner {
     pub(crate) approval_tally: crate::service::ApprovalTally,
     pub(crate) schedule_tally: crate::schedule::ScheduleTally,
     pub(crate) watcher_tally: crate::watch::WatcherTally,
-    pub(crate) stack_tally: crate::reconcile::StackTally,
+    pub(crate) stack_tally: crate::stack::StackTally,
     /// What stacks can be made of.
     pub(crate) stack_catalog: crate::stack::plugin::Catalog,
     pub(crate) identity_tally: crate::identity::IdentityTally,
@@ -171,7 +171,7 @@ impl Control {
             approval_tally: crate::service::ApprovalTally::default(),
             schedule_tally: crate::schedule::ScheduleTally::default(),
             watcher_tally: crate::watch::WatcherTally::default(),
-            stack_tally: crate::reconcile::StackTally::default(),
+            stack_tally: crate::stack::StackTally::default(),
             stack_catalog: crate::stack::plugin::Catalog::new(),
             identity_tally: crate::identity::IdentityTally::default(),
             queue_tally: crate::queue_tally::QueueTally::default(),

@@ -57,7 +57,9 @@ pub mod fuzz;
 pub use stack::SignalPass;
 pub use stack::bench as stack_bench;
 pub use stack::plugin::stack_types_page;
-pub use stack::{AlarmReport, StackAlarms};
+pub use stack::{
+    AlarmReport, OTHER_TYPE, STACK_LENGTH_BOUNDS, StackAlarms, StackCounts, StackLengths,
+};
 
 pub use action::{ActionFailure, ActionStanding, Order, Standings, standings};
 pub use audit_entry::Stateless;
@@ -101,9 +103,8 @@ pub use reconcile::{
     ExecutionReport, HookCounts, HookDeliver, HookDeliverReport, HookDispatch, HookDispatchReport,
     IdentityKeyKeeper, LeaseReport, LivenessReport, LockWatch, LockWatchReport, LogShareReport,
     OperationAdvance, OperationReport, PlacementReport, ServerRenew, ServerRenewReport,
-    ServicePlaceReport, StackAdvance, StackCounts, StackDriftReport, StackDriftWatch, StackReport,
-    StateCompact, StateCompactReport, StateExpiry, StateExpiryReport, StateTail, StateTailReport,
-    Wakers,
+    ServicePlaceReport, StackAdvance, StackDriftReport, StackDriftWatch, StackReport, StateCompact,
+    StateCompactReport, StateExpiry, StateExpiryReport, StateTail, StateTailReport, Wakers,
 };
 pub use schedule::{
     LATENESS_BOUNDS, ScheduleCallReport, ScheduleCalls, ScheduleCounts, ScheduleReport,

@@ -73,6 +73,7 @@ mod setting;
 mod software_config;
 mod software_deployment;
 mod stack;
+mod stack_count;
 mod stack_definition;
 mod stack_dependency;
 mod stack_drift;

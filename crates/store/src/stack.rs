@@ -182,17 +182,6 @@ impl Conn {
         Ok(first)
     }
 
-    /// By the labels of action and status; what no stack stands at is left out, and so are those that were deleted.
-    pub async fn stack_count_by_standing(&mut self) -> Result<Vec<(String, String, u64)>, Error> {
-        let sql = "SELECT action, status, COUNT(*) FROM stack WHERE time_deleted IS NULL GROUP BY action, status ORDER BY action, status";
-        let rows = self.query(sql, Vec::new()).await?;
-        let each = rows.iter().map(|row| {
-            let mut columns = row.columns("stack");
-            Ok((columns.text()?, columns.text()?, columns.number()?))
-        });
-        each.collect()
-    }
-
     /// Under which master keys there are keys of stacks, and how many.
     pub async fn stack_keys(&mut self) -> Result<Vec<(KeyId, u64)>, Error> {
         self.sealed_keys("stack").await

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -62,30 +62,6 @@ pub struct StackReport {
     pub under_way: usize,
 }
 
-/// What this server did with stacks since it started.
-#[derive(Debug, Default)]
-pub(crate) struct StackTally {
-    passes: AtomicU64,
-    deeds: AtomicU64,
-    errors: AtomicU64,
-    under_way: AtomicU64,
-}
-
-/// The same, as it is now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StackCounts {
-    /// By action and status; what was deleted is left out.
-    pub stacks: Vec<(String, String, u64)>,
-    /// Transactions that carried a stack on.
-    pub passes: u64,
-    /// Deeds outside that came to an end, or to a wait.
-    pub deeds: u64,
-    /// Passes over a stack that failed.
-    pub errors: u64,
-    /// Deeds under way.
-    pub under_way: u64,
-}
-
 impl Control {
     /// A reconciler of stacks for this server; tests advance it by hand.
     pub fn stack_reconciler(&self) -> StackAdvance {
@@ -100,20 +76,6 @@ impl Control {
             resting: HashMap::new(),
             renewed: self.now(),
         }
-    }
-
-    /// For metrics.
-    pub async fn stack_counts(&self) -> Result<StackCounts, Error> {
-        let stacks = self.store.read().await?.stack_count_by_standing().await?;
-        let tally = &self.stack_tally;
-        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        Ok(StackCounts {
-            stacks,
-            passes: read(&tally.passes),
-            deeds: read(&tally.deeds),
-            errors: read(&tally.errors),
-            under_way: read(&tally.under_way),
-        })
     }
 }
 

@@ -105,7 +105,13 @@ Server {
     SCHEDULES_PAUSED = "hostler_schedules_paused" gauge [] "Schedules that are paused.";
     SECRETS = "hostler_secrets_total" counter ["outcome"] "Values of secrets that were read, given to nodes for a run, could not be opened, were had from a vault (followed), or could not be (lost).";
     SESSIONS = "hostler_sessions" gauge [] "Agents connected to this server.";
+    STACK_LENGTHS = "hostler_stack_change_duration_seconds" histogram ["action"] "How long changes of stacks took that came to an end on this server, also those that failed; of stacks that are not resources of others.";
+    STACK_CHANGES = "hostler_stack_changes_total" counter ["action", "status"] "Changes of stacks that came to an end on this server, by what was done and whether it is complete or failed; of stacks that are not resources of others.";
     STACK_UNDER_WAY = "hostler_stack_deeds_under_way" gauge [] "What is being done to resources of stacks by this server, outside the database.";
+    STACK_DRIFTED = "hostler_stack_drifted" gauge [] "Stacks of which it was found, when somebody looked last, that objects are not as they say.";
+    STACK_LOCK_OLDEST = "hostler_stack_lock_oldest_seconds" gauge [] "How long the lock of a stack has been held, of those that are held the longest; 0 while none is.";
+    STACK_OLDEST = "hostler_stack_oldest_seconds" gauge [] "How long the change that has been under way the longest has been so, of stacks that are not resources of others; 0 while none is.";
+    STACK_RESOURCES = "hostler_stack_resources" gauge ["type", "status"] "Resources of stacks, by type and status; types that are templates, or that users brought along, are `other`.";
     STACK = "hostler_stack_total" counter ["outcome"] "Stacks: transactions of this server that carried one on (pass), what was done to resources outside the database (deed), passes that failed (error).";
     STACKS = "hostler_stacks" gauge ["action", "status"] "Stacks of all projects, also those that are resources of others, by what is done to them or was done last, and how that stands.";
     STATE_REVISION = "hostler_state_revision" gauge [] "Newest revision of state that this server knows of.";

@@ -18,13 +18,13 @@ crate::conformance!(
     a_project_goes_with_its_locks,
 );
 
-fn lock(project: &Project, name: &str) -> Lock {
+pub fn lock(project: &Project, name: &str) -> Lock {
     let id = LockId::from_uuid(next_uuid());
     let fresh = Lock::fresh(id, project.id, name.parse().unwrap(), 0, at(1));
     Lock { generation: Generation::FIRST, ..fresh }
 }
 
-fn hold(lock: &Lock, place: u64, token: Option<u64>) -> LockHold {
+pub fn hold(lock: &Lock, place: u64, token: Option<u64>) -> LockHold {
     LockHold {
         id: LockHoldId::from_uuid(next_uuid()),
         lock_id: lock.id,
@@ -47,7 +47,7 @@ fn hold(lock: &Lock, place: u64, token: Option<u64>) -> LockHold {
     }
 }
 
-async fn put(world: &World, lock: &Lock, holds: &[LockHold]) {
+pub async fn put(world: &World, lock: &Lock, holds: &[LockHold]) {
     let done: Result<bool> = world
         .tx("test", |tx| {
             Box::pin(async move {

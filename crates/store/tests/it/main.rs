@@ -25,6 +25,7 @@ mod schema;
 mod secrets;
 mod services;
 mod shared;
+mod stack_counts;
 mod stack_events;
 mod stack_lists;
 mod stack_parts;
