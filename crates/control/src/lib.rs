@@ -122,11 +122,11 @@ pub use service::{
     ScheduleDetail, SecondFactorDetail, SecretCounts, SecretDetail, SecretValue, SessionsEnded,
     SoftwareDeploymentEdit, StackAdopt, StackAsk, StackChecked, StackChecklist, StackCommand,
     StackComparison, StackDefinitionDetail, StackDeps, StackDepsGraph, StackDetail,
-    StackDriftDetail, StackEdit, StackEdition, StackEventQuery, StackForm, StackIntent,
-    StackOutput, StackPlanDetail, StackPreview, StackPreviewChanges, StackPreviewResource,
-    StackQuery, StackRefusal, StackResourceDetail, StackSubject, StackType, StackUse, StatePlace,
-    StatePrecondition, StepOutput, Timeline, TimelineQuery, WatcherDetail, WatcherNode,
-    WorkflowDetail,
+    StackDriftDetail, StackEdit, StackEdition, StackEventQuery, StackFollower, StackForm,
+    StackIntent, StackOutput, StackPlanDetail, StackPreview, StackPreviewChanges,
+    StackPreviewResource, StackQuery, StackRefusal, StackResourceDetail, StackSubject, StackType,
+    StackUse, StatePlace, StatePrecondition, StepOutput, Timeline, TimelineQuery, WatcherDetail,
+    WatcherNode, WorkflowDetail,
 };
 pub use state::{
     STATE_IN_FLIGHT_MAX, StateCounts, StateFollower, StatePort, StateReply, StateSeen,

@@ -73,6 +73,7 @@ mod stack_plan;
 mod stack_point;
 mod stack_resource;
 mod stack_type;
+mod stack_watch;
 mod state;
 mod system;
 mod task;

@@ -45,7 +45,7 @@ pub(crate) fn watch_after(cursor: Option<&str>) -> Result<Option<u64>, Error> {
     cursor.map(|text| text.parse().map_err(|_| bad_cursor())).transpose()
 }
 
-fn bad_cursor() -> Error {
+pub(super) fn bad_cursor() -> Error {
     let mut error = malformed(
         "the cursor was not made by this endpoint",
         "use `nextCursor` to page and `watchCursor` to watch, unchanged",

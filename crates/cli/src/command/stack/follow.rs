@@ -3,19 +3,19 @@
 //! What is told are the stack's own events. On a terminal a line says how many resources are done; elsewhere there are
 //! only plain lines. Whoever stops watching stops nothing.
 
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
+use futures::StreamExt;
 use hostler_api::stack::{
     StackEventList, StackEventQuery, StackEventView, StackGet, StackPath, StackView,
 };
 use hostler_api::stack_resource::StackGraph;
-use hostler_client::Error;
+use hostler_client::{Error, WatchStream};
 use hostler_model::stack::{StackAction, StackChangeKind, StackChanges, StackStatus};
-use hostler_model::{Code, Generation, Span, StackEventId};
+use hostler_model::{Code, Generation, StackEventId};
 
-use super::super::wait::{deadline, settle};
-use super::super::{Cx, DONE, Link, NONE, PAGE};
+use super::super::wait::deadline;
+use super::super::{Cx, DONE, Link, NONE};
 use super::path;
 use crate::args::StackWaitArgs;
 use crate::exit;
@@ -44,12 +44,17 @@ impl Watch {
 
     /// Of a stack as it is, before anything is asked of it.
     pub async fn before(link: &Link, stack: &str) -> Result<Watch, Failure> {
-        let path = path(link, stack);
+        let watch = Watch::from_now(link, stack).await?;
+        let graph = link.client.call::<StackGraph>(&path(link, stack), &NONE, &NONE).await?;
+        Ok(Watch { all: graph.nodes.len(), ..watch })
+    }
+
+    /// The same of one of which it is said otherwise how much there is to do.
+    pub async fn from_now(link: &Link, stack: &str) -> Result<Watch, Failure> {
         let newest =
             StackEventQuery { newest: Some(true), limit: Some(1), ..StackEventQuery::default() };
-        let newest = link.client.call::<StackEventList>(&path, &newest, &NONE).await?;
-        let graph = link.client.call::<StackGraph>(&path, &NONE, &NONE).await?;
-        Ok(Watch { after: newest.items.first().map(|event| event.id), all: graph.nodes.len() })
+        let newest = link.client.call::<StackEventList>(&path(link, stack), &newest, &NONE).await?;
+        Ok(Watch { after: newest.items.first().map(|event| event.id), all: 0 })
     }
 
     /// With the resources that a plan touches.
@@ -59,13 +64,6 @@ impl Watch {
             changes.resources.iter().filter(|it| it.path.is_empty() && is_work(it.change));
         Watch { all: touched.count(), ..self }
     }
-}
-
-/// What a look gave.
-struct Look {
-    /// Nothing when it is gone for good.
-    stack: Option<StackView>,
-    news: Vec<StackEventView>,
 }
 
 /// How waiting ended.
@@ -108,77 +106,91 @@ pub async fn until_over(
 ) -> Result<End, Failure> {
     let name = begun.name.as_str();
     let place = path(link, &begun.id.to_string());
-    let last = Cell::new(watch.after);
-    let fetch = async |_: Span| look(link, &place, &last).await;
-    let is_settled = |look: &Look| {
-        let is_over = |stack: &StackView| {
-            stack.time_deleted.is_some() || stack.standing.status != StackStatus::InProgress
-        };
-        look.stack.as_ref().is_none_or(is_over)
+    let mut telling = Telling::new(cx, begun, watch.all);
+    let deadline = deadline(wait.wait);
+    let late = async {
+        match deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
     };
-    let telling = RefCell::new(Telling::new(cx, begun, watch.all));
-    let progress = |look: &Look| telling.borrow_mut().news(&look.news);
-    let settled = tokio::select! {
-        settled = settle(deadline(wait.wait), fetch, is_settled, progress) => settled?,
+    tokio::select! {
+        found = over(link, &place, (begun, watch.after), &mut telling) => Ok(End::Over(found?.map(Box::new))),
         Ok(()) = tokio::signal::ctrl_c() => {
             drop(telling);
             cx.ui.instruct(&format!("stack {name} goes on; {}", aside(name)));
-            return Ok(End::Left(exit::INTERRUPTED));
+            Ok(End::Left(exit::INTERRUPTED))
         }
-    };
-    let Some(found) = settled else {
-        return Err(Failure::told(
+        () = late => Err(Failure::told(
             exit::Code::TimedOut,
             format!("stack {name} has not come to an end within {}", wait.wait.unwrap_or_default()),
             format!("it goes on; {}", aside(name)),
-        ));
-    };
-    telling.borrow_mut().news(&found.news);
-    Ok(End::Over(found.stack.map(Box::new)))
+        )),
+    }
+}
+
+/// Waits for the end of what is done to a stack; nothing when it is gone for good. What happens is told.
+async fn over(
+    link: &Link,
+    place: &StackPath,
+    (begun, after): (&StackView, Option<StackEventId>),
+    telling: &mut Telling<'_>,
+) -> Result<Option<StackView>, Failure> {
+    // When nothing has happened for a while it is looked at all the same, and at once where there was nothing to do.
+    let mut is_quiet = is_over(begun);
+    let mut stream = stream(link, place, after, 0)?;
+    while let Some(message) = stream.next().await {
+        let message = match message {
+            Ok(message) => message,
+            Err(error) if error.is(Code::NotFound) => return Ok(None),
+            Err(error) if error.is(Code::CursorGone) => {
+                stream = self::stream(link, place, None, 0)?;
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let is_news = match &message.object {
+            Some(event) => {
+                telling.news(event);
+                event.resource.is_none() && event.status != StackStatus::InProgress
+            }
+            None => std::mem::replace(&mut is_quiet, true),
+        };
+        if !is_news {
+            continue;
+        }
+        // Something else may have been asked for since, and what failed may be undone.
+        match link.client.call::<StackGet>(place, &NONE, &NONE).await {
+            Ok(stack) if is_over(&stack) => return Ok(Some(stack)),
+            Ok(_) => {}
+            Err(error) if error.is(Code::NotFound) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
+}
+
+fn is_over(stack: &StackView) -> bool {
+    stack.time_deleted.is_some() || stack.standing.status != StackStatus::InProgress
+}
+
+/// What happens after an event, or all that is kept and then what happens.
+pub fn stream(
+    link: &Link,
+    place: &StackPath,
+    after: Option<StackEventId>,
+    depth: u32,
+) -> Result<WatchStream<StackEventView>, Error> {
+    let depth = Some(depth).filter(|depth| *depth > 0);
+    let cursor = after.map(|event| event.to_string());
+    let query = StackEventQuery { depth, cursor, ..StackEventQuery::default() };
+    link.client.watch::<StackEventList, _>(place, &query, &NONE)
 }
 
 fn aside(name: &str) -> String {
     format!(
         "`hostler stack events {name} --follow` shows what happens, `hostler stack cancel {name}` stops it"
     )
-}
-
-/// The stack first: then no event of its end can be missing.
-async fn look(
-    link: &Link,
-    place: &StackPath,
-    last: &Cell<Option<StackEventId>>,
-) -> Result<Look, Error> {
-    let stack = match link.client.call::<StackGet>(place, &NONE, &NONE).await {
-        Ok(stack) => stack,
-        Err(error) if error.is(Code::NotFound) => {
-            return Ok(Look { stack: None, news: Vec::new() });
-        }
-        Err(error) => return Err(error),
-    };
-    Ok(Look { stack: Some(stack), news: news(link, place, last, 0).await? })
-}
-
-/// What happened since the last time.
-pub async fn news(
-    link: &Link,
-    place: &StackPath,
-    last: &Cell<Option<StackEventId>>,
-    depth: u32,
-) -> Result<Vec<StackEventView>, Error> {
-    let mut news = Vec::new();
-    loop {
-        let depth = Some(depth).filter(|depth| *depth > 0);
-        let query =
-            StackEventQuery { after: last.get(), depth, limit: PAGE, ..StackEventQuery::default() };
-        let page = link.client.call::<StackEventList>(place, &query, &NONE).await?;
-        let is_end = page.next_cursor.is_none();
-        last.set(page.items.last().map(|event| event.id).or(last.get()));
-        news.extend(page.items);
-        if is_end {
-            return Ok(news);
-        }
-    }
 }
 
 /// What somebody who waits is told.
@@ -201,14 +213,12 @@ impl<'a> Telling<'a> {
         Telling { cx, stack, all, done: BTreeSet::new(), busy: BTreeSet::new(), spinner }
     }
 
-    fn news(&mut self, news: &[StackEventView]) {
-        for event in news {
-            self.count(event);
-            let line = line(&self.stack, event);
-            let is_quiet = self.all > FEW && event.status == StackStatus::Complete;
-            if let Some(line) = line.filter(|_| self.cx.is_for_people() && !is_quiet) {
-                self.spinner.aside(|| self.cx.ui.say(&line));
-            }
+    fn news(&mut self, event: &StackEventView) {
+        self.count(event);
+        let line = line(&self.stack, event);
+        let is_quiet = self.all > FEW && event.status == StackStatus::Complete;
+        if let Some(line) = line.filter(|_| self.cx.is_for_people() && !is_quiet) {
+            self.spinner.aside(|| self.cx.ui.say(&line));
         }
         self.spinner.message(self.words());
     }

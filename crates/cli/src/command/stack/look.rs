@@ -1,9 +1,6 @@
 //! What stacks are: lists, one in full, what happened, what they give, their graph; and what they can be made of.
 
-use std::cell::Cell;
-use std::time::Duration;
-
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 use hostler_api::stack::{
     StackEventList, StackEventQuery, StackEventView, StackGet, StackList, StackListQuery,
     StackOutputList, StackOutputView, StackView,
@@ -24,7 +21,7 @@ use serde_json::{Map, Value};
 
 use super::super::drawing::{Drawing, Node, Tone};
 use super::super::watch::Screen;
-use super::super::{Cx, DONE, Link, NONE, PAGE, bare, pause};
+use super::super::{Cx, DONE, Link, NONE, PAGE, bare};
 use super::{follow, path, project};
 use crate::args::{
     StackEventsArgs, StackGraphArgs, StackListArgs, StackOutputsArgs, StackResourceRef,
@@ -33,9 +30,6 @@ use crate::args::{
 use crate::exit;
 use crate::failure::{Failure, Outcome};
 use crate::output::{self, Description, Format, age, moment, plain, short, standing};
-
-/// How often what happens is asked for.
-const PACE: Duration = Duration::from_millis(500);
 
 pub async fn ls(cx: &Cx, args: StackListArgs) -> Outcome {
     let link = cx.link()?;
@@ -255,27 +249,32 @@ pub async fn events(cx: &Cx, args: StackEventsArgs) -> Outcome {
     let mut screen = Screen::<StackEventView>::new(cx, false);
     let id = link.client.call::<StackGet>(&place, &NONE, &NONE).await?.id;
     let place = path(&link, &id.to_string());
-    let last = Cell::new(found.last().map(|event| event.id));
     let is_meant =
         |event: &StackEventView| args.resource.is_none() || args.resource == event.resource;
-    loop {
-        let is_gone = found.iter().any(|event| event.stack == id && is_end(event));
-        for event in found.drain(..).filter(is_meant) {
-            let (kind, cursor) = (WatchKind::Added, event.id.to_string());
-            let told = WatchMessage { kind, cursor, object: Some(event), id: None };
+    let mut last = None;
+    for event in found {
+        let (kind, cursor) = (WatchKind::Added, event.id.to_string());
+        last = Some(event.id);
+        let told = WatchMessage { kind, cursor, object: Some(event), id: None };
+        screen.show(cx, &told, None)?;
+    }
+    let mut stream = follow::stream(&link, &place, last, args.nested)?;
+    while let Some(message) = stream.next().await {
+        let told = match message {
+            Ok(told) => told,
+            Err(error) if error.is(Code::NotFound) => return Ok(DONE),
+            Err(error) => return Err(error.into()),
+        };
+        let Some(event) = &told.object else { continue };
+        let is_gone = event.stack == id && is_end(event);
+        if is_meant(event) {
             screen.show(cx, &told, None)?;
         }
         if is_gone {
             return Ok(DONE);
         }
-        pause(PACE).await;
-        found = match follow::news(&link, &place, &last, args.nested).await {
-            Ok(news) => news,
-            Err(error) if error.is_transient() => Vec::new(),
-            Err(error) if error.is(Code::NotFound) => return Ok(DONE),
-            Err(error) => return Err(error.into()),
-        };
     }
+    Ok(DONE)
 }
 
 /// Nothing follows when the stack is gone.
