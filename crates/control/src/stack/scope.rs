@@ -44,6 +44,9 @@ impl Scope for StackScope<'_> {
     fn reference(&self, resource: &str) -> Result<Value, ResolveError> {
         match self.of(resource) {
             Some((seen, plugin)) => Ok(plugin.reference(&seen)),
+            None if self.blueprint.loaded.resource(resource).is_none() => {
+                Err(ResolveError::reference(resource, "unknown"))
+            }
             None => Ok(Value::String(resource.to_owned())),
         }
     }

@@ -120,6 +120,7 @@ impl Body {
             files: self.map("files")?.cloned().unwrap_or_default(),
             parameters: self.map("parameters")?.cloned().unwrap_or_default(),
             are_parameters_last: false,
+            are_values_left: false,
         })
     }
 

@@ -66,7 +66,7 @@ pub(super) async fn output(call: Call) -> Result<Reply, Fault> {
     let outputs = call.control().stack_outputs(call.cx(), call.project(), &id).await?;
     let key = call.part("key");
     let found = outputs.iter().find(|one| one.name == key);
-    let missing = || Fault::nothing(format!("Specified output key {key} not found."));
+    let missing = || Fault::absent(format!("Specified output key {key} not found."));
     Ok(Reply::ok(json!({ "output": view::output(found.ok_or_else(missing)?) })))
 }
 
@@ -87,11 +87,12 @@ pub(super) async fn validate(call: Call) -> Result<Reply, Fault> {
     if let Some(unknown) = ignored.iter().find(|code| *code != MISSING_PARAMETER) {
         return Err(Fault::bad(format!("Invalid codes in ignore_errors : [{unknown}]")));
     }
-    let form = Body(call.map()?).form()?;
+    let mut form = Body(call.map()?).form()?;
     if form.template.is_null() {
         return Err(Fault::bad("No template specified"));
     }
+    form.are_values_left = true;
     let (control, cx, project) = (call.control(), call.cx(), call.project());
-    let checked = control.stack_check(cx, project, &form, false, with_nested)?;
-    Ok(Reply::ok(checked.summary))
+    let checked = control.stack_check(cx, project, &form, false, with_nested).await;
+    Ok(Reply::ok(checked.map_err(|refusal| Fault::from(refusal).of_look())?.summary))
 }

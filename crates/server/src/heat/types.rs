@@ -33,7 +33,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Fault> {
     let status = call.query.get("support_status").map(status).transpose()?;
     let version = call.query.get("version");
     let is_meant = |name: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(name));
-    let types = call.control().stack_types(is_meant, version, status);
+    let types = call.control().stack_types(call.project(), is_meant, version, status).await?;
     let all: Vec<Value> = match call.query.flag("with_description", false)? {
         false => types.into_iter().map(|one| one.name.into()).collect(),
         true => {
@@ -47,7 +47,7 @@ pub(super) async fn list(call: Call) -> Result<Reply, Fault> {
 }
 
 pub(super) async fn show(call: Call) -> Result<Reply, Fault> {
-    let found = call.control().stack_type(call.part("type"))?;
+    let found = call.control().stack_type(call.project(), call.part("type")).await?;
     let mut out = found.schema.describe();
     out["resource_type"] = json!(found.name);
     if call.query.flag("with_description", false)? {
@@ -66,7 +66,7 @@ pub(super) async fn template(call: Call) -> Result<Reply, Fault> {
             )));
         }
     };
-    let found = call.control().stack_type(call.part("type"))?;
+    let found = call.control().stack_type(call.project(), call.part("type")).await?;
     Ok(Reply::ok(found.schema.to_template(is_hot)))
 }
 
@@ -83,7 +83,7 @@ pub(super) async fn versions(_: Call) -> Result<Reply, Fault> {
 pub(super) async fn functions(call: Call) -> Result<Reply, Fault> {
     let given = call.part("version");
     let version = given.split_once('.').and_then(|(key, word)| Version::read(key, word));
-    let missing = || Fault::nothing(format!("Template with version {given} not found"));
+    let missing = || Fault::absent(format!("Template with version {given} not found"));
     let dialect = Dialect::new(version.ok_or_else(missing)?);
     let mut names: Vec<&str> = dialect.names().collect();
     if call.query.flag("with_condition_func", false)? {
