@@ -5045,6 +5045,39 @@ function stack.delete_resource(type, name) end
 ---@return any # boolean
 function stack.resource_exists(type, name) end
 
+---Takes the lock of the stack, as `hostler stack lock acquire` does, and keeps it until it is given back or the step ends. Waits as long as it takes, or so many seconds. It is there already where `require_lock` says so.
+---`stack.acquire_lock(timeout) -> true | false, error`
+---@param timeout any
+---@return any # true | false, error
+function stack.acquire_lock(timeout) end
+
+---Gives the lock of the stack back.
+---`stack.release_lock() -> true | false, error`
+---@return any # true | false, error
+function stack.release_lock() end
+
+---Goes through the checklist of the stack, on a server.
+---`stack.validate() -> true | false, { { check, result, message } } | nil, error`
+---@return any # true | false, { { check, result, message } } | nil, error
+function stack.validate() end
+
+---Looks at what every object of the stack really is, on a server.
+---`stack.drift() -> { drifted, looked, changed, missing, items } | nil, error`
+---@return any # { drifted, looked, changed, missing, items } | nil, error
+function stack.drift() end
+
+---Keeps the stack as it is, on a server, and waits until that is done.
+---`stack.snapshot(name) -> id | nil, error`
+---@param name any
+---@return any # id | nil, error
+function stack.snapshot(name) end
+
+---Brings the stack back, on a server, and waits until that is done: to a revision (`v3`), to a snapshot by its id, or to what it was before the first step.
+---`stack.rollback(point) -> true | false, error`
+---@param point any
+---@return any # true | false, error
+function stack.rollback(point) end
+
 ---What is kept between steps, executions and machines under a key, and locks. Values are strings of any bytes and what JSON knows, and come back as they were. On nodes of a server they are those of the project, in the namespace `default` (`hostler state`, `hostler lock`). Changes of one entry are done in one go, whoever else changes it. A time to live is in seconds, or a text such as `5m`; an entry is gone exactly when it is over.
 ---@class hostler.state
 state = {}

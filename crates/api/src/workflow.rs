@@ -2,8 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use hostler_model::workflow::{ExecutionOptions, ModuleRef, Standing, Workflow};
-use hostler_model::{ApprovalId, Digest, ExecutionId, Role, Timestamp, WorkloadId};
+use hostler_model::stack::StackName;
+use hostler_model::workflow::{
+    CareKind, CareStanding, ExecutionOptions, ModuleRef, Standing, Workflow,
+};
+use hostler_model::{
+    ApprovalId, Digest, ExecutionId, LockHoldId, Role, StackSnapshotId, Timestamp, WorkloadId,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -210,7 +215,7 @@ pub struct ExecutionView {
     pub id: ExecutionId,
     pub workflow: String,
     pub version: u32,
-    /// `beginning`, `running`, `finishing` or `ended`.
+    /// `preparing`, `beginning`, `running`, `settling`, `finishing` or `ended`.
     pub state: String,
     /// `succeeded`, `failed`, `timed-out` or `cancelled`, once that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -223,12 +228,47 @@ pub struct ExecutionView {
     pub options: ExecutionOptions,
     #[serde(default, skip_serializing_if = "Json::is_null")]
     pub values: Json,
+    /// What is done for its stack, where something is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<ExecutionStackView>,
     /// In the order of the definition; empty in lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<ExecutionStepView>,
     /// What steps gave out with `export`, by name.
     #[serde(default, skip_serializing_if = "Json::is_null")]
     pub outputs: Json,
+}
+
+/// What an execution does for the stack that it is about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionStackView {
+    pub name: StackName,
+    /// In their order.
+    pub phases: Vec<ExecutionPhaseView>,
+    /// The snapshot that was taken before the first step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<StackSnapshotId>,
+    /// The hold of its lock, while it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<LockHoldId>,
+    /// Why the execution ended although nobody asked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// One thing that an execution does for its stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ExecutionPhaseView {
+    /// `lock`, `validate`, `drift`, `snapshot`, `drift-after` or `rollback`.
+    pub phase: CareKind,
+    /// `waiting`, `running`, `held`, `succeeded`, `warned`, `failed`, `skipped`, `released` or `lost`.
+    pub status: String,
+    pub standing: CareStanding,
+    /// What it found, or what it waits for.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
 }
 
 /// A step of an execution.

@@ -367,6 +367,7 @@ pub(crate) fn execution(execution: &Execution) -> Value {
         "state": execution.state.label(),
         "outcome": execution.state.outcome(),
         "isCancelRequested": execution.is_cancel_requested,
+        "stack": execution.care.as_ref().map(|care| &care.stack),
     })
 }
 

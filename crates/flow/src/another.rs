@@ -10,14 +10,13 @@
 //! read. State, locks and events are asked for at a socket there, which answers that one process.
 
 mod helper;
+mod room;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use hostler_lua::Bundle;
@@ -38,6 +37,8 @@ use tokio::time::Instant;
 use crate::artifacts::Artifacts;
 use crate::run::{Observer, Told};
 
+use self::room::{PLACE, Room};
+
 pub use helper::act_as;
 pub(crate) use helper::tell;
 
@@ -45,8 +46,6 @@ pub(crate) use helper::tell;
 const LET_GO: Duration = Duration::from_secs(10);
 /// How long one listens to what it says of its end.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Where rooms are made: where everybody may go.
-const PLACE: &str = "/tmp";
 const SOCKET: &str = "socket";
 
 /// What a helper is to do.
@@ -90,36 +89,6 @@ pub(crate) struct Other {
     pub consumes: Vec<String>,
     /// Whom it is told of as.
     pub step: usize,
-}
-
-/// A directory for one helper, in which only we make names.
-struct Room(PathBuf);
-
-impl Room {
-    fn make() -> std::io::Result<Room> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let name = format!("hostler-step-{}-{number}", std::process::id());
-            let path = Path::new(PLACE).join(name);
-            match std::fs::DirBuilder::new().mode(0o711).create(&path) {
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                made => return made.map(|()| Room(path)),
-            }
-        }
-    }
-
-    fn own(&self, name: &str) -> Result<PathBuf, String> {
-        let path = self.0.join(name);
-        let made = std::fs::DirBuilder::new().mode(0o700).create(&path);
-        made.map(|()| path).map_err(|error| error.to_string())
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        let _another_time = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 /// Gives something in a room to somebody, or back to us.
@@ -183,7 +152,7 @@ impl Other {
         if matches!(self.sharing, Sharing::Nothing) {
             return Ok(None);
         }
-        let path = room.0.join(SOCKET);
+        let path = room.path().join(SOCKET);
         let listener = UnixListener::bind(&path).map_err(|error| error.to_string())?;
         give(&path, self.account.ids())?;
         self.errand.socket = Some(path);

@@ -18,7 +18,7 @@ use hostler_lua::{Bundle, Given};
 use hostler_model::Span;
 use hostler_model::workflow::{
     Handler, JobEnd, JobKind, JobOrder, JobReport, OnFailure, Retry, Step, StepEnd, StepResult,
-    Workflow,
+    Workflow, WorkflowConfig,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value as Json, json};
@@ -257,8 +257,18 @@ impl Job {
     async fn perform(&self, stop: impl Future<Output = ()>) -> StepResult {
         let name = &self.order.workflow;
         let found = self.performer.definition().workflows.iter().find(|known| known.name == *name);
-        let Some(workflow) = found.cloned() else {
+        let Some(mut workflow) = found.cloned() else {
             return StepResult::new(StepEnd::Failed, format!("there is no workflow `{name}`"));
+        };
+        workflow.stack = self.order.stack.clone().or(workflow.stack);
+        // What is done for a stack is done by the server around the whole.
+        workflow.config = WorkflowConfig {
+            require_lock: false,
+            create_snapshot: false,
+            validate_before: false,
+            detect_drift: false,
+            on_failure: OnFailure::Stop,
+            ..workflow.config
         };
         if self.order.kind == JobKind::Try {
             return self.attempt(workflow, stop).await;
@@ -312,7 +322,6 @@ impl Job {
         workflow.delegate = None;
         workflow.config.timeout = None;
         workflow.config.clean_workdir = false;
-        workflow.config.on_failure = OnFailure::Stop;
         workflow
             .handlers
             .retain(|handler| matches!(handler, Handler::StepStart | Handler::StepComplete));

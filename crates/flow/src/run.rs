@@ -209,8 +209,11 @@ pub(crate) async fn carry(
 
 /// What cannot be done here is said before anything is. Steps that are of somebody else are given, with whom.
 fn refuse(workflow: &Workflow, setup: &Setup) -> Result<Others, FlowError> {
-    if let Some(why) = workflow.unsupported() {
-        return Err(FlowError::Refused(why));
+    if let Some(asked) = workflow.asks_for_stack() {
+        return Err(FlowError::Refused(format!(
+            "`{asked}` of `{}` is about a stack, and stacks live on a server; have the server carry the workflow out: `hostler workflow run FILE --remote`",
+            workflow.name
+        )));
     }
     let chosen = workflow.needed_by(setup.only.iter().map(String::as_str));
     let is_chosen = |name: &str| chosen.is_empty() || chosen.contains(name);

@@ -191,10 +191,11 @@ crate::labels! {
 }
 
 /// In whose name something is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mandate {
     pub principal: PrincipalId,
     /// What the credential allowed that it was given with; everything when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub can: Option<PermissionSet>,
 }
 

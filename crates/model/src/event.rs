@@ -324,6 +324,8 @@ crate::labels! {
         ExecutionStepWaits = "execution.step-waits",
         /// A step of an execution is undone.
         ExecutionStepUndone = "execution.step-undone",
+        /// What an execution does for its stack began to wait, or ended.
+        ExecutionPhase = "execution.phase",
         /// Somebody asked for an execution to end.
         ExecutionCancelRequested = "execution.cancel-requested",
         /// An execution that was over goes on, with what was not done.

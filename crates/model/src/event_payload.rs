@@ -28,7 +28,8 @@ pub use people::{
     LoginPayload, ProjectPayload, RolePayload, TokenPayload, UserPayload,
 };
 pub use work::{
-    ArrayPayload, CustomPayload, ExecutionPayload, ExecutionStepPayload, HookPayload,
+    ArrayPayload, CustomPayload, ExecutionPayload, ExecutionPhasePayload, ExecutionStepPayload,
+    HookPayload,
     HookSetPayload, LockPayload, OperationPayload, SchedulePayload, StackPayload, StatePayload,
     VersionPayload,
 };
@@ -109,6 +110,7 @@ payloads! {
         "execution.step-waits",
         "execution.step-undone"
     ],
+    ExecutionPhase(ExecutionPhasePayload) = ["execution.phase"],
     Execution(ExecutionPayload) = ["execution"],
     Group(GroupPayload) = ["group"],
     Hook(HookPayload) = ["hook.dead-letter", "hook.loop-cut"],

@@ -103,7 +103,7 @@ pub use event_name::{
 pub use event_payload::{
     ApprovalPayload, ApprovalPolicyPayload, ArrayPayload, AuditAnchorPayload, AuditSinkPayload,
     AuthorityPayload, BackupPayload, CustomPayload, EventPayload, ExecutionPayload,
-    ExecutionStepPayload, GroupPayload, HookPayload, HookSetPayload, IdentityPayload, ImagePayload,
+    ExecutionPhasePayload, ExecutionStepPayload, GroupPayload, HookPayload, HookSetPayload, IdentityPayload, ImagePayload,
     InvitationPayload, JoinPayload, LockPayload, LoginPayload, NodeBackupPayload, NodeDeedPayload,
     NodeGpuPayload, NodeImagePayload, NodePayload, OperationPayload, ProjectPayload, RolePayload,
     RunPayload, SchedulePayload, SecretPayload, ServerPayload, StackPayload, StatePayload,

@@ -1,10 +1,14 @@
 //! Executions of workflows, and which of them somebody has to look at. The state is two columns: its label,
 //! and how it ends or ended where that is known.
 //!
+//! What is done for its stack is kept with the options, as the entry `care` of that document.
+//!
 //! An execution is changed only from the generation that was read. Its steps and its jobs have no
 //! generation of their own: they are written in the transaction that moves the execution on.
 
-use hostler_model::workflow::{Execution, ExecutionState, ExecutionStep};
+use hostler_model::workflow::{
+    Execution, ExecutionOptions, ExecutionState, ExecutionStep, StackCare,
+};
 use hostler_model::{ExecutionId, Generation, Limit, Page, ProjectId, TaskStateKind, Timestamp};
 
 use crate::select::Select;
@@ -28,17 +32,45 @@ pub struct ExecutionFilter<'a> {
     pub is_open: Option<bool>,
 }
 
+/// What is kept beside the options, in the same document.
+const CARE: &str = "care";
+
+fn options(execution: &Execution) -> Value {
+    let Some(care) = &execution.care else { return Value::json(&execution.options) };
+    let mut document = serde_json::to_value(&execution.options).unwrap_or_default();
+    document[CARE] = serde_json::to_value(care).unwrap_or_default();
+    Value::json(&document)
+}
+
+fn decode_options(
+    columns: &mut Columns<'_>,
+) -> Result<(ExecutionOptions, Option<StackCare>), Error> {
+    let text = columns.text()?;
+    let mut document: serde_json::Map<String, serde_json::Value> = columns.document(&text)?;
+    let care = document.remove(CARE);
+    let bad =
+        |error: serde_json::Error| Error::corrupt(format!("options of an execution: {error}"));
+    let care = care.map(serde_json::from_value).transpose().map_err(bad)?;
+    let options = serde_json::from_value(serde_json::Value::Object(document)).map_err(bad)?;
+    Ok((options, care))
+}
+
 fn decode(row: &Row) -> Result<Execution, Error> {
     let mut columns = row.columns("execution");
+    let (id, project_id, workflow) = (columns.parse()?, columns.parse()?, columns.text()?);
+    let (version, bundle) = (columns.small()?, columns.digest()?);
+    let (graph, values) = (columns.json()?, columns.json()?);
+    let (options, care) = decode_options(&mut columns)?;
     Ok(Execution {
-        id: columns.parse()?,
-        project_id: columns.parse()?,
-        workflow: columns.text()?,
-        version: columns.small()?,
-        bundle: columns.digest()?,
-        graph: columns.json()?,
-        values: columns.json()?,
-        options: columns.json()?,
+        id,
+        project_id,
+        workflow,
+        version,
+        bundle,
+        graph,
+        values,
+        options,
+        care,
         state: decode_state(&mut columns)?,
         is_cancel_requested: columns.flag()?,
         trace: columns.opt_parse()?,
@@ -166,7 +198,7 @@ impl Tx<'_> {
                 execution.bundle,
                 Value::json(&execution.graph),
                 Value::json(&execution.values),
-                Value::json(&execution.options),
+                options(execution),
                 execution.state.label(),
                 execution.state.outcome().map(|outcome| outcome.label()),
                 execution.is_cancel_requested,
@@ -184,7 +216,7 @@ impl Tx<'_> {
         self.execution_step_save_batch(steps).await
     }
 
-    /// Writes what can change: state, request to cancel, options, times. What it executes is fixed.
+    /// Writes what can change: state, request to cancel, options, what is done for its stack, times. What it executes is fixed.
     pub async fn execution_update(
         &mut self,
         execution: &Execution,
@@ -198,7 +230,7 @@ impl Tx<'_> {
                 execution.state.label(),
                 execution.state.outcome().map(|outcome| outcome.label()),
                 execution.is_cancel_requested,
-                Value::json(&execution.options),
+                options(execution),
                 execution.time_modified,
                 execution.time_begun,
                 execution.time_due,

@@ -52,7 +52,9 @@ function execution(more: Partial<ExecutionView>): ExecutionView {
 const RUNNING: Standing = { running: { attempt: 1, since: "1s" } };
 
 test.each<[string, Partial<ExecutionView>]>([
+  ["Preparing", { state: "preparing" }],
   ["Beginning", { state: "beginning" }],
+  ["Settling", { state: "settling" }],
   ["Running", { state: "running" }],
   ["Finishing", { state: "finishing", outcome: "failed" }],
   ["Cancelling", { state: "running", isCancelRequested: true }],

@@ -26,8 +26,10 @@ const STATUSES: Record<string, Look> = {
 };
 
 const STATES: Record<string, Look> = {
+  preparing: { word: "Preparing", icon: "arrow", tone: "wait" },
   beginning: { word: "Beginning", icon: "arrow", tone: "wait" },
   running: { word: "Running", icon: "play", tone: "busy" },
+  settling: { word: "Settling", icon: "arrow", tone: "busy" },
   finishing: { word: "Finishing", icon: "arrow", tone: "busy" },
 };
 

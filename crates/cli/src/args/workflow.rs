@@ -183,10 +183,12 @@ Examples:
   hostler workflow run ci.lua --workflow test -o json
   hostler workflow run release.sloth --delegate-to web-01 --delegate-to web-02
   hostler workflow run release --version 3 --detach
+  hostler workflow run release --stack web
 
-A file is carried out by this command on this machine. With --delegate-to or --remote, or when
-its tasks say where they run, it is kept on the server and carried out on nodes; steps that name
-no node run wherever there is room. A name is a workflow that the server keeps already.
+A file is carried out by this command on this machine. With --delegate-to, --remote or --stack, or
+when its tasks say where they run or its config asks for a stack, it is kept on the server and
+carried out on nodes; steps that name no node run wherever there is room. A name is a workflow
+that the server keeps already.
 
 `hostler run FILE` is the same. What steps print goes to stdout, what happens to stderr; with
 -o json stdout has the result alone. Exits with 0 when everything went well, 4 when a step
@@ -227,6 +229,9 @@ pub struct WorkflowRunArgs {
     /// Have the server carry it out, on its nodes
     #[arg(long, conflicts_with = "here")]
     pub remote: bool,
+    /// Stack that it is about, instead of the one that the file names; the server carries it out
+    #[arg(long, value_name = "STACK", conflicts_with = "here")]
+    pub stack: Option<String>,
     /// Secret that tasks can ask for: NAME or ENVIRONMENT/NAME; with --here you need to be allowed to read it
     #[arg(long, value_name = "SECRET")]
     pub secret: Vec<SecretRef>,

@@ -1,6 +1,7 @@
 //! What follows from how an execution stands. Nothing is written here but content, which nobody sees until a task names
 //! it.
 
+mod care;
 mod jobs;
 mod people;
 
@@ -141,11 +142,21 @@ impl Pass<'_> {
     async fn decide(&mut self) -> Result<(), Error> {
         self.close_jobs();
         self.change.scene.execution.time_due = None;
+        self.renew_lock().await?;
+        if self.change.scene.execution.state == ExecutionState::Preparing && !self.prepare().await?
+        {
+            return Ok(());
+        }
         if self.change.scene.execution.state == ExecutionState::Beginning && !self.begin().await? {
             return Ok(());
         }
         if self.change.scene.execution.state == ExecutionState::Running {
             self.go_on().await?;
+        }
+        if let ExecutionState::Settling(outcome) = self.change.scene.execution.state
+            && !self.settle(outcome).await?
+        {
+            return Ok(());
         }
         if let ExecutionState::Finishing(outcome) = self.change.scene.execution.state {
             self.finish(outcome).await?;
@@ -210,7 +221,7 @@ impl Pass<'_> {
     /// Whether what is called first is over.
     async fn begin(&mut self) -> Result<bool, Error> {
         let first = self.jobs(JobKind::Before).next().cloned();
-        let is_cancelled = self.change.scene.execution.is_cancel_requested;
+        let is_cancelled = self.is_ending();
         match first {
             None if is_cancelled => {}
             None => {
@@ -285,7 +296,7 @@ impl Pass<'_> {
             at_once,
             seed: u64::try_from(scene.execution.id.uuid().as_u128() & u128::from(u64::MAX))
                 .unwrap_or(0),
-            is_cancelled: scene.execution.is_cancel_requested,
+            is_cancelled: self.is_ending(),
         };
         Course::resume(graph, options, &known, &undone, self.now())
     }
@@ -449,7 +460,8 @@ impl Pass<'_> {
             }
             Action::Undo { step } => return self.undo(course, step).await,
             Action::Finish { outcome } => {
-                self.change.scene.execution.state = ExecutionState::Finishing(outcome);
+                let outcome = self.true_outcome(outcome);
+                self.change.scene.execution.state = self.after_steps(outcome);
             }
         }
         Ok(Vec::new())
@@ -500,6 +512,7 @@ impl Pass<'_> {
             }
             None | Some(_) => {}
         }
+        self.release_lock().await?;
         let now = self.change.scene.now;
         let execution = &mut self.change.scene.execution;
         execution.state = ExecutionState::Ended(outcome);
@@ -508,7 +521,12 @@ impl Pass<'_> {
             true => EventKind::ExecutionSucceeded,
             false => EventKind::ExecutionFailed,
         };
-        self.event(kind, outcome.label());
+        let failure = execution.care.as_ref().and_then(|care| care.failure.clone());
+        let words = match failure {
+            Some(why) => format!("{}: {why}", outcome.label()),
+            None => outcome.label().to_owned(),
+        };
+        self.event(kind, words);
         Ok(())
     }
 }

@@ -143,6 +143,7 @@ impl Control {
             results: furniture.results,
             consumed: furniture.consumed,
             secrets: called(secrets),
+            stack: execution.options.stack.clone(),
             end: wanted.end.clone(),
         };
         let text = serde_json::to_vec(&order).map_err(Error::internal)?;

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use hostler_engine::workflow::Standing;
 use hostler_model::suggest::nearest;
 use hostler_model::workflow::{
-    Execution, ExecutionJob, ExecutionState, ExecutionStep, SkipReason, StepEnd, StepTold, Workflow,
+    Execution, ExecutionJob, ExecutionState, ExecutionStep, SkipReason, StackCare, StepEnd,
+    StepTold, Workflow,
 };
 use hostler_model::{Diagnostic, Error, EventKind, ExecutionId, Limit, Page, Permission, Project};
 use hostler_store::ExecutionFilter;
@@ -212,7 +213,11 @@ impl Control {
                         .collect();
                     tx.execution_step_save_batch(&reset).await?;
                     let (was, expected) = (audit_state::execution(&known), known.generation);
-                    known.state = ExecutionState::Running;
+                    known.care = known.care.as_ref().map(|care| self.care_again(care));
+                    known.state = match &known.care {
+                        Some(_) => ExecutionState::Preparing,
+                        None => ExecutionState::Running,
+                    };
                     known.is_cancel_requested = false;
                     (known.time_due, known.time_modified) = (Some(now), now);
                     (known.time_begun, known.time_ended) = (now, None);
@@ -252,6 +257,10 @@ impl Control {
             &found.created_by,
         )?;
         Ok(found)
+    }
+
+    fn care_again(&self, care: &StackCare) -> StackCare {
+        care.again(self.ids.fresh(), self.ids.fresh())
     }
 
     fn executions_changed(&self) {

@@ -9,11 +9,11 @@
 
 use std::time::Duration;
 
-use hostler_lua::modules::services::wire::{ASK_MAX, Ask, Reply};
+use hostler_lua::modules::services::wire::{ASK_MAX, Ask, Reply, StackWant};
 use hostler_model::{
     Caller, Code, Credential, CustomName, Error, LockHoldId, LockHolder, LockName, LockOutcome,
     Name, Need, NodeId, Permission, PermissionSet, PlacementId, PrincipalKind, Project, RunId,
-    Runtime, Span, WorkloadIdentity,
+    Runtime, Span, WorkloadId, WorkloadIdentity,
 };
 use serde_json::Value as Json;
 
@@ -30,12 +30,14 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// How much of who asks for a lock is shown.
 const WHO_MAX: usize = 256;
 const HOST_MAX: usize = 128;
+const NO_WATCHERS: &str = "what is watched on nodes is said by whoever looks after them: `hostler watcher apply`; in a workflow run it with --here";
 
 /// A step that asks.
 pub(super) struct Stepper {
     pub cx: Cx,
     pub project: Project,
     pub run: RunId,
+    pub workload: WorkloadId,
     node: Name,
 }
 
@@ -106,7 +108,8 @@ impl Control {
             idempotency: None,
             consent: None,
         };
-        Ok(Stepper { cx: Cx { caller, request }, project, run, node: node.name })
+        let workload = placed.placement.workload_id;
+        Ok(Stepper { cx: Cx { caller, request }, project, run, workload, node: node.name })
     }
 
     async fn step_answer(&self, step: &Stepper, ask: Ask, said: &[u8]) -> Result<Reply, Error> {
@@ -153,6 +156,8 @@ impl Control {
                 let event = self.event_emit(&cx, &step.project, new).await?;
                 Ok(Reply::Event(event.sequence.to_string()))
             }
+            Ask::Stack { id, want } => self.step_stack(step, &id, want, said).await,
+            Ask::Watcher { .. } => Ok(Reply::Refused(NO_WATCHERS.to_owned())),
         }
     }
 
@@ -199,6 +204,12 @@ const fn permission(ask: &Ask) -> Permission {
             Permission::LockUse
         }
         Ask::EventEmit { .. } => Permission::EventEmit,
+        Ask::Stack { want: StackWant::Look | StackWant::Resource { .. }, .. } => {
+            Permission::StackRead
+        }
+        Ask::Stack { .. } => Permission::StackApply,
+        // Nobody may, and all are told so.
+        Ask::Watcher { .. } => Permission::StateRead,
     }
 }
 

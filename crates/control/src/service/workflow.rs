@@ -287,10 +287,8 @@ impl Control {
                 "give other values, or have the file define it always",
             )
         })?;
-        if let Some(why) = graph.unsupported() {
-            return Err(Error::invalid(vec![Diagnostic::new("/workflow", why)]));
-        }
         check_options(&graph, &new.options)?;
+        let care = self.execution_care(cx, project, &graph, &new.options).await?;
         let execution = Execution {
             id: self.ids.fresh(),
             project_id: project.id,
@@ -298,9 +296,13 @@ impl Control {
             version: version.version,
             bundle: version.bundle,
             state: match graph.handlers.contains(&Handler::Start) {
+                _ if care.as_ref().is_some_and(|care| !care.phases.is_empty()) => {
+                    ExecutionState::Preparing
+                }
                 true => ExecutionState::Beginning,
                 false => ExecutionState::Running,
             },
+            care,
             graph,
             values: new.values,
             options: new.options,

@@ -10,6 +10,7 @@ mod authority;
 mod backups;
 mod blobs;
 mod events;
+mod execution_stacks;
 mod executions;
 mod gpus;
 mod hooks;

@@ -431,7 +431,10 @@ impl Course {
             None => ExecutionOutcome::Succeeded,
         };
         if outcome != ExecutionOutcome::Succeeded
-            && self.workflow.config.on_failure == OnFailure::Compensate
+            && matches!(
+                self.workflow.config.on_failure,
+                OnFailure::Compensate | OnFailure::Rollback
+            )
         {
             let (steps, undone) = (&self.workflow.steps, &self.undone);
             let left = self.undoing.get_or_insert_with(|| {

@@ -108,6 +108,7 @@ impl Flow {
                 results: Vec::new(),
                 consumed: Vec::new(),
                 secrets: BTreeMap::new(),
+                stack: None,
                 end: None,
             },
             bundle: (*self.bundle).clone(),

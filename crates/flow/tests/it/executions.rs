@@ -245,7 +245,7 @@ fn what_needs_others_is_refused_before_anything_begins() {
     let told = refused(
         r#"workflow.define("w", { config = { require_lock = true }, tasks = { { name = "t", command = "touch x" } } })"#,
     );
-    assert!(told.contains("require_lock"), "{told}");
+    assert!(told.contains("require_lock") && told.contains("--remote"), "{told}");
     assert!(!world.path("x").exists());
     let fallback = r#"workflow.define("w", { tasks = { { name = "t", command = "touch x", delegate_to = { any = true, fallback = "local" } } } })"#;
     assert_eq!(world.run(fallback).unwrap().status, ExecutionOutcome::Succeeded);

@@ -138,6 +138,7 @@ impl Reader<'_> {
             timeout: self.limit(&fields, place)?,
             fail_fast: is("fail_fast")?,
             require_lock: is("require_lock")?,
+            lock_timeout: self.time(&fields, "lock_timeout", place)?,
             create_snapshot: is("create_snapshot")?,
             validate_before: is("validate_before")?,
             detect_drift: is("detect_drift")?,

@@ -165,6 +165,7 @@ pub(crate) const CONFIG: &[&str] = &[
     "cleanup_on_failure",
     "circuit_breaker",
     "require_lock",
+    "lock_timeout",
     "create_snapshot",
     "validate_before",
     "detect_drift",

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 use hostler_lua::body::{Input, Performer};
 use hostler_lua::modules::services::codec::bytes_of;
-use hostler_lua::modules::services::wire::{Ask, Reply};
-use hostler_lua::modules::services::{Change, Changed, Entry, Line, RemoteServices, Services};
+use hostler_lua::modules::services::wire::{Ask, Reply, StackWant};
+use hostler_lua::modules::services::{
+    Change, Changed, Entry, Line, RemoteServices, Services, Stack, StackAct,
+};
 use hostler_lua::modules::{Acting, Sink, Stream};
 use hostler_lua::{Bundle, Given};
 use hostler_model::Timestamp;
@@ -315,11 +317,49 @@ fn whoever_gives_up_gives_the_place_back() {
 }
 
 #[test]
-fn watchers_and_stacks_are_refused_clearly() {
+fn what_is_done_with_the_stack_is_asked_for_and_answered() {
     let world = World::new(LONG);
     block_on(async {
-        assert!(world.services().stack().await.unwrap().is_none());
+        let heard = agent(&world.socket(), |_, ask| {
+            Some(match ask {
+                Ask::Stack { want: StackWant::Look, .. } => Reply::Stack(Some(Stack {
+                    id: "7".into(),
+                    name: "web".into(),
+                    status: "completed".into(),
+                    outputs: [("url".to_owned(), json!("x"))].into_iter().collect(),
+                    lock: "stack/web".into(),
+                    is_locked: true,
+                })),
+                Ask::Stack { want: StackWant::Act(StackAct::Validate), .. } => {
+                    let line = json!({ "check": "disk", "result": "failed", "message": "full" });
+                    Reply::Came(json!({ "passed": false, "checks": [line] }))
+                }
+                Ask::Stack { want: StackWant::Act(StackAct::Snapshot { name }), .. } => {
+                    assert_eq!(name, "before");
+                    Reply::Came(json!({ "id": "s-1" }))
+                }
+                Ask::Stack { want: StackWant::Act(StackAct::Rollback { point }), .. } => {
+                    assert_eq!(point.as_deref(), Some("v3"));
+                    Reply::Refused("there is no v3".into())
+                }
+                Ask::Watcher { .. } => Reply::Refused("`hostler watcher apply`".into()),
+                other => panic!("{other:?}"),
+            })
+        });
+        world
+            .well(
+                "assert(stack.get_name() == 'web' and stack.get_output('url') == 'x')
+                 assert(stack.acquire_lock(), 'the execution has it')
+                 local ok, lines = stack.validate()
+                 assert(ok == false and lines[1].message == 'full')
+                 assert(stack.snapshot('before') == 's-1')
+                 local done, why = stack.rollback('v3')
+                 assert(not done and why:find('no v3'), why)",
+            )
+            .await;
         let why = world.services().watcher_list().await.unwrap_err().to_string();
-        assert!(why.contains("a watcher is not kept"), "{why}");
+        assert!(why.contains("watcher apply"), "{why}");
+        let taken = heard.lock().unwrap().iter().any(|ask| matches!(ask, Ask::LockTake { .. }));
+        assert!(!taken, "it is not taken twice");
     });
 }

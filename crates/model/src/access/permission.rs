@@ -350,6 +350,8 @@ impl PermissionSet {
         .with(Permission::EventRead)
         .with(Permission::LockRead)
         .with(Permission::LockUse)
+        .with(Permission::StackApply)
+        .with(Permission::StackRead)
         .with(Permission::StateRead)
         .with(Permission::StateWrite);
 

@@ -33,6 +33,9 @@ pub struct WorkflowConfig {
     pub clean_workdir: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub require_lock: bool,
+    /// How long the lock of the stack is waited for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lock_timeout: Option<Span>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub create_snapshot: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -56,7 +59,7 @@ crate::labels! {
         Stop = "stop",
         /// Steps that succeeded and can be undone are, the last first.
         Compensate = "compensate",
-        /// The stack goes back to the revision it had.
+        /// Steps are undone as with `compensate`, and then the stack becomes as it was before the first step.
         Rollback = "rollback",
     }
 }

@@ -1,9 +1,11 @@
 //! Workflows that a server keeps, and their executions.
 //!
 //! ```text
-//!   beginning --its first handlers are done--> running --nothing is left--> finishing --> ended
-//!       '------------------ nothing is called first ---^        '-- nothing is called last --^
+//!   preparing --> beginning --its first handlers are done--> running --nothing is left--> settling --> finishing --> ended
+//!                     '------------------ nothing is called first ---^        '-- nothing is called last --^
 //! ```
+//!
+//! `preparing` and `settling` are there for what is done for a stack ([`StackCare`]), where something is.
 //!
 //! An execution is a row, its steps are rows, and whatever it has done on nodes (a try of a step, what undoes one,
 //! what is called at its beginning and end) is a job: a task that was submitted in the same transaction that says so.
@@ -12,7 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ExecutionOutcome, ModuleRef, Standing, StepEnd, Workflow};
+use super::{ExecutionOutcome, ModuleRef, StackCare, Standing, StepEnd, Workflow};
 use crate::{
     ApprovalId, Digest, ExecutionId, Generation, Name, PrincipalId, ProjectId, SecretRef,
     Timestamp, TraceContext, WorkflowId, WorkloadId,
@@ -50,6 +52,8 @@ pub struct Execution {
     pub values: serde_json::Value,
     pub options: ExecutionOptions,
     pub state: ExecutionState,
+    /// What is done for its stack, where something is.
+    pub care: Option<StackCare>,
     pub is_cancel_requested: bool,
     /// The trace that it was begun in; the tasks of its steps are part of it.
     pub trace: Option<TraceContext>,
@@ -80,13 +84,20 @@ pub struct ExecutionOptions {
     /// How many steps run at once where the workflow does not say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
+    /// Name of the stack that it is about, instead of the one that the workflow names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExecutionState {
+    /// Its stack is locked, looked at and kept.
+    Preparing,
     /// What is called first is being called.
     Beginning,
     Running,
+    /// Its stack is looked at again, and becomes as it was where that is wanted.
+    Settling(ExecutionOutcome),
     /// What is called last is being called.
     Finishing(ExecutionOutcome),
     Ended(ExecutionOutcome),
@@ -95,8 +106,10 @@ pub enum ExecutionState {
 impl ExecutionState {
     pub const fn label(self) -> &'static str {
         match self {
+            ExecutionState::Preparing => "preparing",
             ExecutionState::Beginning => "beginning",
             ExecutionState::Running => "running",
+            ExecutionState::Settling(_) => "settling",
             ExecutionState::Finishing(_) => "finishing",
             ExecutionState::Ended(_) => "ended",
         }
@@ -104,8 +117,10 @@ impl ExecutionState {
 
     pub const fn outcome(self) -> Option<ExecutionOutcome> {
         match self {
-            ExecutionState::Finishing(outcome) | ExecutionState::Ended(outcome) => Some(outcome),
-            ExecutionState::Beginning | ExecutionState::Running => None,
+            ExecutionState::Settling(outcome)
+            | ExecutionState::Finishing(outcome)
+            | ExecutionState::Ended(outcome) => Some(outcome),
+            ExecutionState::Preparing | ExecutionState::Beginning | ExecutionState::Running => None,
         }
     }
 
@@ -116,8 +131,10 @@ impl ExecutionState {
     /// From how it is stored.
     pub fn of(label: &str, outcome: Option<ExecutionOutcome>) -> Option<ExecutionState> {
         match (label, outcome) {
+            ("preparing", None) => Some(ExecutionState::Preparing),
             ("beginning", None) => Some(ExecutionState::Beginning),
             ("running", None) => Some(ExecutionState::Running),
+            ("settling", Some(outcome)) => Some(ExecutionState::Settling(outcome)),
             ("finishing", Some(outcome)) => Some(ExecutionState::Finishing(outcome)),
             ("ended", Some(outcome)) => Some(ExecutionState::Ended(outcome)),
             _ => None,

@@ -40,6 +40,9 @@ pub struct JobOrder {
     /// Files of secrets, by what bodies call them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: BTreeMap<String, String>,
+    /// The stack that it is about, instead of the one that the workflow names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stack: Option<String>,
     /// How everything ended, for what is called last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<JobEnd>,

@@ -5,6 +5,7 @@
 //! definition once more where the step runs. So a workflow is plain data that can be validated, drawn,
 //! stored and compared without the language.
 
+mod care;
 mod check;
 mod config;
 mod execution;
@@ -14,6 +15,7 @@ mod outcome;
 mod standing;
 mod step;
 
+pub use care::{CareEnd, CareKind, CarePhase, CareStanding, CareWay, StackCare};
 pub use check::{Problem, order};
 pub use config::{OnFailure, WorkflowConfig};
 pub use execution::{
@@ -119,21 +121,16 @@ impl Workflow {
     const UNDO_TIME: Span = Span::from_secs(3600);
     const HANDLER_TIME_LEAST: Span = Span::from_secs(5);
 
-    /// What it asks for that cannot be done yet, in words.
-    pub fn unsupported(&self) -> Option<String> {
-        let config = &self.config;
-        let asked = [
-            ("require_lock", config.require_lock),
-            ("create_snapshot", config.create_snapshot),
-            ("validate_before", config.validate_before),
-            ("detect_drift", config.detect_drift),
-            ("on_failure = \"rollback\"", config.on_failure == OnFailure::Rollback),
-        ];
-        let (name, _) = asked.into_iter().find(|(_, is_asked)| *is_asked)?;
-        Some(format!(
-            "`{name}` of `{}` needs stacks, which this version does not have yet; take it out of `config` to run it",
-            self.name
-        ))
+    /// What it asks for that needs a stack, as its `config` says it.
+    pub fn asks_for_stack(&self) -> Option<&'static str> {
+        let first = self.config.care().into_iter().next()?;
+        Some(match first {
+            CareKind::Lock => "require_lock",
+            CareKind::Validate => "validate_before",
+            CareKind::Drift | CareKind::DriftAfter => "detect_drift",
+            CareKind::Snapshot => "create_snapshot",
+            CareKind::Rollback => "on_failure = \"rollback\"",
+        })
     }
 }
 

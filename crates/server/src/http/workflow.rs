@@ -1,17 +1,19 @@
 //! Workflows that are kept, and their executions.
 
 use hostler_api::workflow::{
-    ExecutionCancel, ExecutionGet, ExecutionList, ExecutionOutput, ExecutionRetry,
-    ExecutionStepView, ExecutionView, StepOutputView, StepTaskView, WorkflowBundle, WorkflowGet,
-    WorkflowList, WorkflowPush, WorkflowPushed, WorkflowRemove, WorkflowRun, WorkflowSource,
-    WorkflowVersionList, WorkflowView,
+    ExecutionCancel, ExecutionGet, ExecutionList, ExecutionOutput, ExecutionPhaseView,
+    ExecutionRetry, ExecutionStackView, ExecutionStepView, ExecutionView, StepOutputView,
+    StepTaskView, WorkflowBundle, WorkflowGet, WorkflowList, WorkflowPush, WorkflowPushed,
+    WorkflowRemove, WorkflowRun, WorkflowSource, WorkflowVersionList, WorkflowView,
 };
 use hostler_api::{Listing, Nothing};
 use hostler_control::{
     Bundle, ExecutionDetail, NewExecution, NewWorkflow, StepOutput, WorkflowDetail,
 };
 use hostler_model::Error;
-use hostler_model::workflow::{ExecutionJob, ExecutionStep};
+use hostler_model::workflow::{
+    CareEnd, CareKind, CareStanding, ExecutionJob, ExecutionStep, StackCare,
+};
 
 use super::gather::Gather;
 use super::{Answer, App, Call, page};
@@ -61,6 +63,30 @@ fn step(row: &ExecutionStep, detail: &ExecutionDetail) -> ExecutionStepView {
     }
 }
 
+fn stack(care: StackCare) -> ExecutionStackView {
+    let has = |kind: CareKind, is_meant: fn(CareStanding) -> bool| {
+        care.phase(kind).is_some_and(|phase| is_meant(phase.standing))
+    };
+    let is_kept = |standing: CareStanding| standing.end() == Some(CareEnd::Succeeded);
+    let is_held = |standing| matches!(standing, CareStanding::Held { .. });
+    ExecutionStackView {
+        snapshot: has(CareKind::Snapshot, is_kept).then_some(care.snapshot),
+        hold: has(CareKind::Lock, is_held).then_some(care.hold),
+        name: care.stack,
+        failure: care.failure,
+        phases: care
+            .phases
+            .into_iter()
+            .map(|phase| ExecutionPhaseView {
+                phase: phase.kind,
+                status: phase.standing.label().to_owned(),
+                standing: phase.standing,
+                message: phase.message,
+            })
+            .collect(),
+    }
+}
+
 fn execution(detail: ExecutionDetail) -> ExecutionView {
     let steps = detail.steps.iter().map(|row| step(row, &detail)).collect();
     let outputs = detail.outputs();
@@ -77,6 +103,7 @@ fn execution(detail: ExecutionDetail) -> ExecutionView {
         time_ended: found.time_ended,
         options: found.options,
         values: found.values,
+        stack: found.care.map(stack),
         steps,
         outputs,
     }

@@ -5,7 +5,7 @@ use hostler_model::*;
 use hostler_store::{Error, ExecutionFilter, Update};
 use serde_json::json;
 
-use crate::workflows::{delete_old, digest, ended, execution, insert, insert_jobs, job};
+use crate::workflows::{delete_old, digest, ended, execution, insert, insert_jobs, job, somebody};
 use crate::world::*;
 
 crate::conformance!(
@@ -37,6 +37,22 @@ async fn wanting(world: &World, seconds: i64) -> Vec<ExecutionId> {
     world.read().await.unwrap().execution_wanting(at(seconds), 100).await.unwrap()
 }
 
+fn care() -> StackCare {
+    let standing = CareStanding::Held { since: at(5), renewed: at(6) };
+    StackCare {
+        stack: "web".parse().unwrap(),
+        stack_id: StackId::from_uuid(next_uuid()),
+        mandate: Mandate { principal: somebody(), can: Some(PermissionSet::OF_STEPS) },
+        hold: LockHoldId::from_uuid(next_uuid()),
+        patience: Span::from_secs(60),
+        snapshot: StackSnapshotId::from_uuid(next_uuid()),
+        revision: 4,
+        phases: vec![CarePhase { kind: CareKind::Lock, standing, message: "held".to_owned() }],
+        way: Some(CareWay::Begun(Generation::FIRST)),
+        failure: Some("why".to_owned()),
+    }
+}
+
 async fn an_execution_is_what_was_written(world: World) {
     let project = world.project("alpha").await;
     let plain = execution(&project, "deploy");
@@ -47,8 +63,10 @@ async fn an_execution_is_what_was_written(world: World) {
             delegate_to: vec!["n1".to_owned()],
             secrets: vec!["prod/db:3".parse().unwrap()],
             at_once: Some(4),
+            stack: Some("web".to_owned()),
         },
-        state: ExecutionState::Finishing(ExecutionOutcome::TimedOut),
+        state: ExecutionState::Settling(ExecutionOutcome::TimedOut),
+        care: Some(care()),
         is_cancel_requested: true,
         trace: Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".parse().unwrap()),
         generation: Generation::from_u64(9),
@@ -70,7 +88,7 @@ async fn an_execution_is_what_was_written(world: World) {
     let none = ExecutionId::from_uuid(next_uuid());
     assert_eq!(read.execution_get(none).await.unwrap(), None);
     let counts = read.execution_count_by_state().await.unwrap();
-    assert_eq!(counts, ["beginning", "finishing", "running"].map(|label| (label.to_owned(), 1)));
+    assert_eq!(counts, ["beginning", "running", "settling"].map(|label| (label.to_owned(), 1)));
     drop(read);
     let twice = execution(&project, "deploy");
     insert(&world, &twice, &[]).await;

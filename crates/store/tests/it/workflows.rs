@@ -73,6 +73,7 @@ pub fn execution(project: &Project, workflow: &str) -> Execution {
         values: serde_json::Value::Null,
         options: ExecutionOptions::default(),
         state: ExecutionState::Running,
+        care: None,
         is_cancel_requested: false,
         trace: None,
         generation: Generation::FIRST,

@@ -5,10 +5,13 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use hostler_api::workflow::{
-    ExecutionCancel, ExecutionGet, ExecutionPath, ExecutionStepView, ExecutionView,
+    ExecutionCancel, ExecutionGet, ExecutionPath, ExecutionPhaseView, ExecutionStepView,
+    ExecutionView,
 };
 use hostler_flow::{Report, StepReport};
-use hostler_model::workflow::{ExecutionOutcome, Standing, StepEnd};
+use hostler_model::workflow::{
+    CareEnd, CareKind, CareStanding, ExecutionOutcome, Standing, StepEnd,
+};
 use hostler_model::{Timestamp, WorkloadId};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -40,7 +43,8 @@ pub async fn follow(cx: &Cx, link: &Link, begun: ExecutionView) -> Outcome {
             spinner.aside(|| told.iter().for_each(|line| cx.ui.say(line)));
         }
         let running = found.steps.iter().filter(|s| matches!(s.standing, Standing::Running { .. }));
-        let names: Vec<&str> = running.map(|step| step.name.as_str()).take(6).collect();
+        let mut names: Vec<&str> = phases(&found).filter_map(busy).collect();
+        names.extend(running.map(|step| step.name.as_str()).take(6));
         spinner.message(names.join(", "));
         if found.state == "ended" {
             break;
@@ -74,6 +78,8 @@ pub async fn follow(cx: &Cx, link: &Link, begun: ExecutionView) -> Outcome {
 #[derive(Default)]
 struct Seen {
     steps: BTreeMap<String, (Standing, u32)>,
+    /// What was said of what is done for the stack.
+    phases: BTreeMap<CareKind, String>,
     /// Tasks that undo steps, and whether their end was told.
     undoing: BTreeMap<WorkloadId, bool>,
 }
@@ -81,7 +87,18 @@ struct Seen {
 impl Seen {
     /// What changed since the last look.
     fn news(&mut self, found: &ExecutionView) -> Vec<String> {
-        let mut told = news(&mut self.steps, found);
+        let (mut told, mut last) = (Vec::new(), Vec::new());
+        for phase in phases(found).filter(|phase| is_worth_telling(phase)) {
+            let line = phase_line(phase);
+            if self.phases.insert(phase.phase, line.clone()).as_ref() == Some(&line) {
+                continue;
+            }
+            let is_first = CareKind::BEFORE.contains(&phase.phase)
+                && phase.standing.end() != Some(CareEnd::Released);
+            if is_first { told.push(line) } else { last.push(line) }
+        }
+        told.extend(news(&mut self.steps, found));
+        told.extend(last);
         for step in &found.steps {
             for task in step.tasks.iter().rev().filter(|task| task.kind == "undo") {
                 let before = self.undoing.insert(task.id, task.end.is_some());
@@ -97,6 +114,52 @@ impl Seen {
         }
         told
     }
+}
+
+fn phases(found: &ExecutionView) -> impl Iterator<Item = &ExecutionPhaseView> {
+    found.stack.iter().flat_map(|stack| &stack.phases)
+}
+
+/// What is being done for a stack, in a word.
+fn busy(phase: &ExecutionPhaseView) -> Option<&'static str> {
+    matches!(phase.standing, CareStanding::Running { .. }).then_some(phase.phase.label())
+}
+
+/// What ended, and what waits for something.
+fn is_worth_telling(phase: &ExecutionPhaseView) -> bool {
+    match phase.standing {
+        CareStanding::Waiting => false,
+        CareStanding::Running { .. } => !phase.message.is_empty(),
+        CareStanding::Held { .. } => true,
+        CareStanding::Ended { end, .. } => end != CareEnd::Skipped,
+    }
+}
+
+/// A phase in one line.
+fn phase_line(phase: &ExecutionPhaseView) -> String {
+    let mark = match phase.standing {
+        CareStanding::Held { .. } => "✓",
+        CareStanding::Running { .. } => "…",
+        CareStanding::Waiting => "·",
+        CareStanding::Ended { end, .. } => match end {
+            CareEnd::Succeeded | CareEnd::Released => "✓",
+            CareEnd::Warned => "!",
+            CareEnd::Skipped => "-",
+            CareEnd::Failed | CareEnd::Lost => "✗",
+        },
+    };
+    let status = match phase.standing.end() {
+        Some(CareEnd::Succeeded) => "",
+        _ => phase.status.as_str(),
+    };
+    let mut line = format!("{mark} {}", phase.phase);
+    for (before, words) in [(" ", status), (": ", phase.message.as_str())] {
+        if !words.is_empty() {
+            line.push_str(before);
+            line.push_str(words);
+        }
+    }
+    line
 }
 
 fn news(seen: &mut BTreeMap<String, (Standing, u32)>, found: &ExecutionView) -> Vec<String> {
@@ -168,6 +231,13 @@ pub fn standing(found: &ExecutionView) -> String {
     let status = found.outcome.as_deref().unwrap_or(&found.state);
     let mut text = format!("{} version {}: {status}", found.workflow, found.version);
     let _ = write!(text, "\nexecution {} by {}", found.id, found.created_by);
+    if let Some(stack) = &found.stack {
+        let _ = write!(text, "\nstack {}", stack.name);
+        for phase in &stack.phases {
+            let _ = write!(text, "\n  {}", phase_line(phase));
+        }
+        text.push_str("\nsteps");
+    }
     for step in &found.steps {
         let _ = write!(text, "\n  {}", line(step));
     }
@@ -199,7 +269,7 @@ fn report(found: &ExecutionView, outcome: ExecutionOutcome) -> Report {
         duration: found.time_ended.map_or(0, |ended| millis(begun, ended)),
         tasks: found.steps.iter().map(step).collect(),
         outputs: found.outputs.clone(),
-        stack: None,
+        stack: found.stack.as_ref().map(|stack| stack.name.to_string()),
     }
 }
 
@@ -226,4 +296,39 @@ fn ended(cx: &Cx, found: &ExecutionView) -> Outcome {
         ExecutionOutcome::TimedOut => exit::Code::TimedOut.number(),
         ExecutionOutcome::Cancelled => exit::INTERRUPTED,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phase(kind: CareKind, standing: CareStanding, message: &str) -> ExecutionPhaseView {
+        let (status, message) = (standing.label().to_owned(), message.to_owned());
+        ExecutionPhaseView { phase: kind, status, standing, message }
+    }
+
+    #[test]
+    fn a_phase_is_a_line_and_what_is_worth_it_is_told() {
+        let at = Timestamp::default();
+        let ended = |end| CareStanding::Ended { since: at, at, end };
+        let running = CareStanding::Running { since: at, until: at };
+        for (kind, standing, message, line, is_told) in [
+            (CareKind::Lock, CareStanding::Waiting, "", "· lock waiting", false),
+            (CareKind::Lock, running, "", "… lock running", false),
+            (CareKind::Lock, running, "held by ada", "… lock running: held by ada", true),
+            (CareKind::Lock, ended(CareEnd::Lost), "why", "✗ lock lost: why", true),
+            (
+                CareKind::Drift,
+                ended(CareEnd::Warned),
+                "a differs",
+                "! drift warned: a differs",
+                true,
+            ),
+            (CareKind::Snapshot, ended(CareEnd::Succeeded), "kept", "✓ snapshot: kept", true),
+            (CareKind::Rollback, ended(CareEnd::Skipped), "", "- rollback skipped", false),
+        ] {
+            let phase = phase(kind, standing, message);
+            assert_eq!((phase_line(&phase).as_str(), is_worth_telling(&phase)), (line, is_told));
+        }
+    }
 }

@@ -125,16 +125,19 @@ fn only_here(args: &WorkflowRunArgs) -> Result<(), Failure> {
 }
 
 /// Whether it is the server that has to carry a file out: when somebody says so, and when its tasks say where they
-/// run and a server is known.
+/// run, or it asks for a stack, and a server is known.
 fn is_for_server(cx: &Cx, args: &WorkflowRunArgs, definition: &Definition) -> bool {
     if args.here {
         return false;
     }
     let is_delegated = definition.workflows.iter().any(|workflow| {
-        workflow.delegate.is_some() || workflow.steps.iter().any(|step| step.delegate.is_some())
+        workflow.asks_for_stack().is_some()
+            || workflow.delegate.is_some()
+            || workflow.steps.iter().any(|step| step.delegate.is_some())
     });
     args.remote
         || !args.delegate_to.is_empty()
+        || args.stack.is_some()
         || args.detach
         || !args.secret.is_empty()
         || is_delegated && cx.link().is_ok()

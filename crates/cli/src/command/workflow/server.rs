@@ -195,6 +195,7 @@ async fn begin(
             delegate_to: args.delegate_to.clone(),
             secrets: args.secret.clone(),
             at_once: args.parallel,
+            stack: args.stack.clone(),
         },
     };
     let begun = link.client.call::<WorkflowRun>(&named(link, name), &NONE, &body).await?;

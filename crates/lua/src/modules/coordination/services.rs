@@ -105,6 +105,39 @@ pub trait Services {
     ) -> Answer<'_, Option<Resource>>;
     /// False when there is none.
     fn resource_delete(&self, kind: &str, name: &str) -> Answer<'_, bool>;
+    /// Does something with the stack as a whole; what came of it, as a document.
+    fn stack_act(&self, act: StackAct) -> Answer<'_, Json>;
+}
+
+/// What is done with a stack as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum StackAct {
+    /// Goes through its checklist.
+    Validate,
+    /// Looks at its objects.
+    Drift,
+    /// Keeps it as it is.
+    Snapshot { name: String },
+    /// Brings it back to a revision or a snapshot; to what the execution has kept where nothing is said.
+    Rollback { point: Option<String> },
+}
+
+impl StackAct {
+    /// What it does, for people.
+    pub fn told(&self) -> String {
+        match self {
+            StackAct::Validate => "validate the stack".to_owned(),
+            StackAct::Drift => "look for drift of the stack".to_owned(),
+            StackAct::Snapshot { .. } => "take a snapshot of the stack".to_owned(),
+            StackAct::Rollback { point: Some(point) } => format!("bring the stack back to {point}"),
+            StackAct::Rollback { point: None } => "bring the stack back".to_owned(),
+        }
+    }
+    /// Whether it changes something.
+    pub const fn is_change(&self) -> bool {
+        matches!(self, StackAct::Snapshot { .. } | StackAct::Rollback { .. })
+    }
 }
 
 /// What is kept under a key.
@@ -199,6 +232,11 @@ pub struct Stack {
     pub name: String,
     pub status: String,
     pub outputs: Map<String, Json>,
+    /// The name of its lock.
+    pub lock: String,
+    /// The execution has the lock already.
+    #[serde(default)]
+    pub is_locked: bool,
 }
 
 /// What a resource of a stack is to be.
@@ -227,7 +265,8 @@ pub struct Resource {
 }
 
 /// What registering a resource found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Registered {
     Created,
     Changed,

@@ -1,10 +1,12 @@
 //! `stack`: the stack that a step belongs to, its outputs and its resources.
 
+use std::time::Duration;
+
 use mlua::{IntoLuaMulti, Lua, MultiValue, Result, Table, Value};
 use serde_json::{Map, Value as Json};
 
-use super::services::{Resource, ResourceSpec, ServiceError};
-use super::{Described, Installer, Module, services};
+use super::services::{Resource, ResourceSpec, ServiceError, StackAct};
+use super::{Described, Installer, Module, locks, services};
 use crate::value::{from_json, to_json};
 
 pub(crate) const MODULE: Module = Module {
@@ -71,6 +73,42 @@ pub(crate) const MODULE: Module = Module {
             about: "Whether there is such a resource.",
             example: "assert(not stack.resource_exists('file', 'motd'))",
         },
+        Described {
+            name: "acquire_lock",
+            signature: "(timeout) -> true | false, error",
+            about: "Takes the lock of the stack, as `hostler stack lock acquire` does, and keeps it until it is given back or the step ends. Waits as long as it takes, or so many seconds. It is there already where `require_lock` says so.",
+            example: "assert(stack.acquire_lock(5))\nassert(stack.release_lock())",
+        },
+        Described {
+            name: "release_lock",
+            signature: "() -> true | false, error",
+            about: "Gives the lock of the stack back.",
+            example: "assert(stack.acquire_lock())\nassert(stack.release_lock() and not stack.release_lock())",
+        },
+        Described {
+            name: "validate",
+            signature: "() -> true | false, { { check, result, message } } | nil, error",
+            about: "Goes through the checklist of the stack, on a server.",
+            example: "local ok, lines = stack.validate()\nassert(ok ~= nil or lines:find('server'))",
+        },
+        Described {
+            name: "drift",
+            signature: "() -> { drifted, looked, changed, missing, items } | nil, error",
+            about: "Looks at what every object of the stack really is, on a server.",
+            example: "local report, err = stack.drift()\nassert(report or err:find('server'))",
+        },
+        Described {
+            name: "snapshot",
+            signature: "(name) -> id | nil, error",
+            about: "Keeps the stack as it is, on a server, and waits until that is done.",
+            example: "local id, err = stack.snapshot('before')\nassert(id or err:find('server'))",
+        },
+        Described {
+            name: "rollback",
+            signature: "(point) -> true | false, error",
+            about: "Brings the stack back, on a server, and waits until that is done: to a revision (`v3`), to a snapshot by its id, or to what it was before the first step.",
+            example: "local ok, err = stack.rollback('v1')\nassert(ok or err:find('server'))",
+        },
     ],
     install,
 };
@@ -132,8 +170,72 @@ fn install(module: &mut Installer<'_>) -> Result<()> {
         let deleted = services().resource_delete(&kind, &name).await;
         answer(&lua, deleted, &format!("{kind} `{name}`"))
     })?;
+    whole(module)?;
     module.act_async("resource_exists", |_, (kind, name): (String, String)| async move {
         Ok(services().resource_get(&kind, &name).await.map_err(raised)?.is_some())
+    })
+}
+
+/// What is done with a stack as a whole.
+fn whole(module: &mut Installer<'_>) -> Result<()> {
+    module.act_async("acquire_lock", |lua, timeout: Option<f64>| async move {
+        let patience = timeout.map(|seconds| Duration::from_secs_f64(seconds.clamp(0.0, 86_400.0)));
+        let taken = match services().stack().await {
+            Err(error) => Err(error),
+            Ok(None) => Err(ServiceError::Refused("this step belongs to no stack".to_owned())),
+            Ok(Some(stack)) if stack.is_locked => Ok(Ok(())),
+            Ok(Some(stack)) => locks::take(&stack.lock, None, patience)
+                .await
+                .map(|taken| taken.map(locks::Granted::keep)),
+        };
+        match taken {
+            Ok(Ok(())) => true.into_lua_multi(&lua),
+            Ok(Err(who)) => (false, who).into_lua_multi(&lua),
+            Err(error) => (false, error.to_string()).into_lua_multi(&lua),
+        }
+    })?;
+    module.act_async("release_lock", |lua, ()| async move {
+        let released = match services().stack().await {
+            Err(error) => Err(error),
+            Ok(None) => Ok(false),
+            Ok(Some(stack)) => locks::release(&stack.lock).await,
+        };
+        match released {
+            Ok(true) => true.into_lua_multi(&lua),
+            Ok(false) => (false, "this step has not taken the lock").into_lua_multi(&lua),
+            Err(error) => (false, error.to_string()).into_lua_multi(&lua),
+        }
+    })?;
+    module.act_async("validate", |lua, ()| async move {
+        match services().stack_act(StackAct::Validate).await {
+            Ok(told) => {
+                let is_well = told.get("passed") == Some(&Json::Bool(true));
+                let lines = from_json(&lua, told.get("checks").unwrap_or(&Json::Null))?;
+                (is_well, lines).into_lua_multi(&lua)
+            }
+            Err(error) => (Value::Nil, error.to_string()).into_lua_multi(&lua),
+        }
+    })?;
+    module.act_async("drift", |lua, ()| async move {
+        match services().stack_act(StackAct::Drift).await {
+            Ok(told) => from_json(&lua, &told)?.into_lua_multi(&lua),
+            Err(error) => (Value::Nil, error.to_string()).into_lua_multi(&lua),
+        }
+    })?;
+    module.act_async("snapshot", |lua, name: Option<String>| async move {
+        let name = name.unwrap_or_default();
+        match services().stack_act(StackAct::Snapshot { name }).await {
+            Ok(told) => {
+                from_json(&lua, told.get("id").unwrap_or(&Json::Bool(true)))?.into_lua_multi(&lua)
+            }
+            Err(error) => (Value::Nil, error.to_string()).into_lua_multi(&lua),
+        }
+    })?;
+    module.act_async("rollback", |lua, point: Option<String>| async move {
+        match services().stack_act(StackAct::Rollback { point }).await {
+            Ok(_) => true.into_lua_multi(&lua),
+            Err(error) => (false, error.to_string()).into_lua_multi(&lua),
+        }
     })
 }
 

@@ -5,21 +5,21 @@ use serde_json::Value as Json;
 
 use super::{
     Answer, Change, Changed, Entry, Holder, Pattern, Registered, Resource, ResourceSpec,
-    ServiceError, Services, Stack, Taken, Watcher,
+    ServiceError, Services, Stack, StackAct, Taken, Watcher,
 };
 
 /// Nothing is shared with other steps.
 pub struct AbsentServices;
 
-pub(super) fn refused<'a, T: 'a>(what: &str, instead: &str) -> Answer<'a, T> {
+fn refused<'a, T: 'a>(what: &str, instead: &str) -> Answer<'a, T> {
     let words = format!("{what} is not kept for steps that run on a node; {instead}");
     Box::pin(async move { Err(ServiceError::Refused(words)) })
 }
 
 const RETURN: &str = "return what later steps need as the output of this one";
-pub(super) const WATCHER: &str = "a watcher";
-pub(super) const STACK: &str = "a stack";
-pub(super) const HERE: &str = "run the workflow with --here where that is needed";
+const WATCHER: &str = "a watcher";
+const STACK: &str = "a stack";
+const HERE: &str = "run the workflow with --here where that is needed";
 
 impl Services for AbsentServices {
     fn state_get(&self, _: &str) -> Answer<'_, Option<Entry>> {
@@ -84,6 +84,9 @@ impl Services for AbsentServices {
         refused(STACK, HERE)
     }
     fn resource_delete(&self, _: &str, _: &str) -> Answer<'_, bool> {
+        refused(STACK, HERE)
+    }
+    fn stack_act(&self, _: StackAct) -> Answer<'_, Json> {
         refused(STACK, HERE)
     }
 }

@@ -20,7 +20,7 @@ use serde_json::{Map, Value as Json};
 
 use super::{
     Answer, Change, Changed, Entry, Holder, Next, Pattern, Registered, Resource, ResourceSpec,
-    ServiceError, Services, Stack, Taken, Watcher,
+    ServiceError, Services, Stack, StackAct, Taken, Watcher,
 };
 use crate::modules::coordination::clock;
 
@@ -345,6 +345,8 @@ impl Services for LocalServices {
         self.in_stack(move |record| {
             Some(Stack {
                 id: record.id.clone(),
+                lock: format!("stack/{name}"),
+                is_locked: false,
                 name,
                 status: record.status.clone(),
                 outputs: record.outputs.clone(),
@@ -396,5 +398,16 @@ impl Services for LocalServices {
         self.in_stack(move |record| {
             record.resources.get_mut(&kind).is_some_and(|named| named.remove(&name).is_some())
         })
+    }
+
+    fn stack_act(&self, act: StackAct) -> Answer<'_, Json> {
+        let Some(name) = self.stack.clone() else {
+            return Box::pin(async { Err(no_stack()) });
+        };
+        let words = format!(
+            "on this machine one cannot {} `{name}`, which is only noted here; stacks live on a server: `hostler workflow run FILE --remote`",
+            act.told()
+        );
+        Box::pin(async move { Err(ServiceError::Refused(words)) })
     }
 }

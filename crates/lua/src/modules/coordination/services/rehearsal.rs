@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use super::local::no_stack;
 use super::{
     Answer, Change, Changed, Entry, Holder, Next, Pattern, Registered, Resource, ResourceSpec,
-    Services, Stack, Taken, Watcher,
+    Services, Stack, StackAct, Taken, Watcher,
 };
 use crate::modules::coordination::clock;
 use crate::modules::{Sink, Stream};
@@ -246,5 +246,13 @@ impl Services for Rehearsal {
             }
             Ok(is_there)
         })
+    }
+
+    fn stack_act(&self, act: StackAct) -> Answer<'_, Json> {
+        if !act.is_change() {
+            return self.real.stack_act(act);
+        }
+        self.would(&act.told());
+        Box::pin(async { Ok(Json::Object(serde_json::Map::new())) })
     }
 }

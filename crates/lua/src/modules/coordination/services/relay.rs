@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use hostler_model::Span;
 
-use super::wire::{Ask, Reply};
+use super::wire::{Ask, Reply, StackWant, WatcherWant};
 use super::{Change, Holder, Pattern, ServiceError, Services, Taken};
 
 /// How many bytes of entries one answer has before another has to be asked for.
@@ -90,6 +90,48 @@ impl Relay {
                     self.remember(id, reply)
                 }
             },
+            Ask::Stack { id, want } => match self.remembered(&id) {
+                Some(reply) => reply,
+                None => {
+                    let reply = self.stack(want).await?;
+                    self.remember(id, reply)
+                }
+            },
+            Ask::Watcher { want: WatcherWant::Register(watcher) } => {
+                services.watcher_register(watcher).await?;
+                Reply::Done(true)
+            }
+            Ask::Watcher { want: WatcherWant::List } => {
+                Reply::Watchers(services.watcher_list().await?)
+            }
+            Ask::Watcher { want: WatcherWant::Remove { id } } => {
+                Reply::Done(services.watcher_remove(&id).await?)
+            }
+        })
+    }
+
+    async fn stack(&self, want: StackWant) -> Result<Reply, ServiceError> {
+        let services = &self.services;
+        Ok(match want {
+            StackWant::Look => Reply::Stack(services.stack().await?),
+            StackWant::SetOutput { key, value } => {
+                services.stack_output_set(&key, value).await?;
+                Reply::Done(true)
+            }
+            StackWant::Register(wanted) => {
+                let (registered, resource) = services.resource_register(wanted).await?;
+                Reply::Registered { registered, resource }
+            }
+            StackWant::Resource { kind, name } => {
+                Reply::Resource(services.resource_get(&kind, &name).await?)
+            }
+            StackWant::Update { kind, name, state, error } => {
+                Reply::Resource(services.resource_update(&kind, &name, state, error).await?)
+            }
+            StackWant::Delete { kind, name } => {
+                Reply::Done(services.resource_delete(&kind, &name).await?)
+            }
+            StackWant::Act(act) => Reply::Came(services.stack_act(act).await?),
         })
     }
 
@@ -135,7 +177,7 @@ impl Relay {
 mod tests {
     use serde_json::json;
 
-    use super::super::LocalServices;
+    use super::super::{LocalServices, Registered, ResourceSpec, StackAct, Watcher};
     use super::*;
 
     #[tokio::test]
@@ -174,5 +216,61 @@ mod tests {
             Reply::Forgotten(1)
         );
         assert!(matches!(ask(json!({ "ask": "what" })).await, Reply::Refused(_)));
+    }
+
+    #[tokio::test]
+    async fn stacks_and_watchers_are_those_of_whoever_answers() {
+        let folder = tempfile::tempdir().unwrap();
+        let services = Rc::new(LocalServices::new(folder.path()).with_stack("web"));
+        let relay = Relay::new(Rc::clone(&services) as Rc<dyn Services>);
+        let ask = async |ask: Ask| -> Reply {
+            let ask = serde_json::to_vec(&ask).unwrap();
+            serde_json::from_slice(&relay.answer(&ask).await).unwrap()
+        };
+        let stack = |want: StackWant| Ask::Stack { id: uuid::Uuid::new_v4().to_string(), want };
+        let output = StackWant::SetOutput { key: "url".into(), value: json!("x") };
+        assert_eq!(ask(stack(output)).await, Reply::Done(true));
+        let seen = services.stack().await.unwrap().unwrap();
+        assert_eq!(ask(stack(StackWant::Look)).await, Reply::Stack(Some(seen.clone())));
+        assert_eq!(seen.outputs["url"], json!("x"));
+        let wanted = ResourceSpec {
+            kind: "file".into(),
+            name: "motd".into(),
+            module: String::new(),
+            properties: serde_json::Map::new(),
+            dependencies: Vec::new(),
+        };
+        let same = stack(StackWant::Register(wanted.clone()));
+        let first = ask(same.clone()).await;
+        assert!(matches!(&first, Reply::Registered { registered: Registered::Created, .. }));
+        assert_eq!(ask(same).await, first, "it is the same question");
+        let Reply::Registered { registered, resource } =
+            ask(stack(StackWant::Register(wanted))).await
+        else {
+            panic!("it is registered")
+        };
+        assert_eq!(registered, Registered::Unchanged);
+        let (kind, name) = (String::from("file"), String::from("motd"));
+        let found =
+            ask(stack(StackWant::Resource { kind: kind.clone(), name: name.clone() })).await;
+        assert_eq!(found, Reply::Resource(Some(resource)));
+        assert_eq!(ask(stack(StackWant::Delete { kind, name })).await, Reply::Done(true));
+        assert!(matches!(ask(stack(StackWant::Act(StackAct::Validate))).await, Reply::Refused(_)));
+
+        let watcher = Watcher {
+            id: "w".into(),
+            kind: "file".into(),
+            when: vec!["changed".into()],
+            interval: Span::from_secs(5),
+            settings: serde_json::Map::new(),
+        };
+        let watchers = |want: WatcherWant| Ask::Watcher { want };
+        let made = ask(watchers(WatcherWant::Register(watcher.clone()))).await;
+        assert_eq!(made, Reply::Done(true));
+        assert_eq!(services.watcher_list().await.unwrap(), [watcher.clone()]);
+        assert_eq!(ask(watchers(WatcherWant::List)).await, Reply::Watchers(vec![watcher]));
+        let gone = WatcherWant::Remove { id: "w".into() };
+        assert_eq!(ask(watchers(gone.clone())).await, Reply::Done(true));
+        assert_eq!(ask(watchers(gone)).await, Reply::Done(false));
     }
 }

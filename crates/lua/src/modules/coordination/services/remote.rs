@@ -1,4 +1,4 @@
-//! State, locks and events of the project, for steps that run on a node.
+//! State, locks, events and the stack of the project, for steps that run on a node.
 //!
 //! The step has no way to a server, and no credential: it asks the agent of its node on a socket there, and the agent
 //! knows by the process that asks which run it is ([`wire`](super::wire)). What the run may do is looked at by the
@@ -24,14 +24,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::time::Instant;
 
-use super::wire::{ASK_MAX, Ask, REPLY_MAX, Reply};
+use super::wire::{ASK_MAX, Ask, REPLY_MAX, Reply, StackWant, WatcherWant};
 use super::{
     Answer, Change, Changed, Entry, Holder, Pattern, Registered, Resource, ResourceSpec,
-    ServiceError, Services, Stack, Taken, Watcher, absent,
+    ServiceError, Services, Stack, StackAct, Taken, Watcher,
 };
 
 /// How long somebody is waited for who could answer.
 pub const PATIENCE: Duration = Duration::from_secs(60);
+/// The same for what is done with a stack, which takes a while; the step has a time of its own.
+const ACTING: Duration = Duration::from_secs(3600);
 /// The same when a step is over.
 const LAST_PATIENCE: Duration = Duration::from_secs(5);
 /// How long one answer may take.
@@ -328,38 +330,81 @@ impl Services for RemoteServices {
         })
     }
 
-    fn watcher_register(&self, _: Watcher) -> Answer<'_, ()> {
-        absent::refused(absent::WATCHER, absent::HERE)
+    fn watcher_register(&self, watcher: Watcher) -> Answer<'_, ()> {
+        let ask = Ask::Watcher { want: WatcherWant::Register(watcher) };
+        self.asked(ask, |reply| matches!(reply, Reply::Done(_)).then_some(()))
     }
     fn watcher_list(&self) -> Answer<'_, Vec<Watcher>> {
-        absent::refused(absent::WATCHER, absent::HERE)
+        self.asked(Ask::Watcher { want: WatcherWant::List }, |reply| match reply {
+            Reply::Watchers(watchers) => Some(watchers),
+            _ => None,
+        })
     }
-    fn watcher_remove(&self, _: &str) -> Answer<'_, bool> {
-        absent::refused(absent::WATCHER, absent::HERE)
+    fn watcher_remove(&self, id: &str) -> Answer<'_, bool> {
+        let ask = Ask::Watcher { want: WatcherWant::Remove { id: id.to_owned() } };
+        self.asked(ask, done)
     }
 
     fn stack(&self) -> Answer<'_, Option<Stack>> {
-        Box::pin(async { Ok(None) })
+        self.asked(stack(StackWant::Look), |reply| match reply {
+            Reply::Stack(stack) => Some(stack),
+            _ => None,
+        })
     }
-    fn stack_output_set(&self, _: &str, _: Json) -> Answer<'_, ()> {
-        absent::refused(absent::STACK, absent::HERE)
+    fn stack_output_set(&self, key: &str, value: Json) -> Answer<'_, ()> {
+        let want = StackWant::SetOutput { key: key.to_owned(), value };
+        self.asked(stack(want), |reply| matches!(reply, Reply::Done(_)).then_some(()))
     }
-    fn resource_register(&self, _: ResourceSpec) -> Answer<'_, (Registered, Resource)> {
-        absent::refused(absent::STACK, absent::HERE)
+    fn resource_register(&self, wanted: ResourceSpec) -> Answer<'_, (Registered, Resource)> {
+        self.asked(stack(StackWant::Register(wanted)), |reply| match reply {
+            Reply::Registered { registered, resource } => Some((registered, resource)),
+            _ => None,
+        })
     }
-    fn resource_get(&self, _: &str, _: &str) -> Answer<'_, Option<Resource>> {
-        absent::refused(absent::STACK, absent::HERE)
+    fn resource_get(&self, kind: &str, name: &str) -> Answer<'_, Option<Resource>> {
+        let want = StackWant::Resource { kind: kind.to_owned(), name: name.to_owned() };
+        self.asked(stack(want), resource)
     }
     fn resource_update(
         &self,
-        _: &str,
-        _: &str,
-        _: Option<String>,
-        _: Option<String>,
+        kind: &str,
+        name: &str,
+        state: Option<String>,
+        error: Option<String>,
     ) -> Answer<'_, Option<Resource>> {
-        absent::refused(absent::STACK, absent::HERE)
+        let (kind, name) = (kind.to_owned(), name.to_owned());
+        self.asked(stack(StackWant::Update { kind, name, state, error }), resource)
     }
-    fn resource_delete(&self, _: &str, _: &str) -> Answer<'_, bool> {
-        absent::refused(absent::STACK, absent::HERE)
+    fn resource_delete(&self, kind: &str, name: &str) -> Answer<'_, bool> {
+        let want = StackWant::Delete { kind: kind.to_owned(), name: name.to_owned() };
+        self.asked(stack(want), done)
+    }
+    fn stack_act(&self, act: StackAct) -> Answer<'_, Json> {
+        let ask = stack(StackWant::Act(act));
+        Box::pin(async move {
+            match self.line.ask(&ask, self.line.patience.max(ACTING)).await? {
+                Reply::Came(told) => Ok(told),
+                _ => Err(odd()),
+            }
+        })
+    }
+}
+
+fn stack(want: StackWant) -> Ask {
+    Ask::Stack { id: fresh(), want }
+}
+
+fn done(reply: Reply) -> Option<bool> {
+    match reply {
+        Reply::Done(done) => Some(done),
+        _ => None,
+    }
+}
+
+#[expect(clippy::option_option, reason = "the outer one says whether it is an answer")]
+fn resource(reply: Reply) -> Option<Option<Resource>> {
+    match reply {
+        Reply::Resource(found) => Some(found),
+        _ => None,
     }
 }

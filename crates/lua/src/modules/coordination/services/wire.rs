@@ -7,7 +7,7 @@ use hostler_model::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::{Change, Changed, Entry};
+use super::{Change, Changed, Entry, Registered, Resource, ResourceSpec, Stack, StackAct, Watcher};
 
 /// The longest question, in bytes.
 pub const ASK_MAX: usize = 2 << 20;
@@ -67,6 +67,37 @@ pub enum Ask {
         message: String,
         data: Json,
     },
+    /// About the stack that the step belongs to. The same id is the same change.
+    Stack {
+        id: String,
+        want: StackWant,
+    },
+    /// About what is watched on the machine.
+    Watcher {
+        want: WatcherWant,
+    },
+}
+
+/// What is wanted of a stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum StackWant {
+    Look,
+    SetOutput { key: String, value: Json },
+    Register(ResourceSpec),
+    Resource { kind: String, name: String },
+    Update { kind: String, name: String, state: Option<String>, error: Option<String> },
+    Delete { kind: String, name: String },
+    Act(StackAct),
+}
+
+/// What is wanted of watchers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", rename_all_fields = "camelCase", deny_unknown_fields)]
+pub enum WatcherWant {
+    Register(Watcher),
+    List,
+    Remove { id: String },
 }
 
 /// What is answered.
@@ -91,6 +122,16 @@ pub enum Reply {
     /// Whether there was something to do it with.
     Done(bool),
     Event(String),
+    /// The stack that the step belongs to, if it does.
+    Stack(Option<Stack>),
+    Resource(Option<Resource>),
+    Registered {
+        registered: Registered,
+        resource: Resource,
+    },
+    Watchers(Vec<Watcher>),
+    /// What came of something that was done with a stack.
+    Came(Json),
     /// It is not done, and trying again would not help.
     Refused(String),
     /// Nobody could be asked now.
