@@ -251,12 +251,16 @@ pub async fn events(cx: &Cx, args: StackEventsArgs) -> Outcome {
     let place = path(&link, &id.to_string());
     let is_meant =
         |event: &StackEventView| args.resource.is_none() || args.resource == event.resource;
-    let mut last = None;
+    let (mut last, mut is_gone) = (None, false);
     for event in found {
         let (kind, cursor) = (WatchKind::Added, event.id.to_string());
         last = Some(event.id);
+        is_gone |= event.stack == id && is_end(&event);
         let told = WatchMessage { kind, cursor, object: Some(event), id: None };
         screen.show(cx, &told, None)?;
+    }
+    if is_gone {
+        return Ok(DONE);
     }
     let mut stream = follow::stream(&link, &place, last, args.nested)?;
     while let Some(message) = stream.next().await {
