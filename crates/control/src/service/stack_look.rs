@@ -456,8 +456,11 @@ impl Control {
                 veil.hide(&mut body.template);
                 veil.hide(&mut body.environment);
                 veil.hide_in(&mut body.files);
+                veil.hide_in(&mut body.parameters);
+                veil.hide_in(&mut body.left);
             }
         }
+        body.secrets.clear();
         Ok(StackDefinitionDetail {
             body,
             created_by: found.created_by,

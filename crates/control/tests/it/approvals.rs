@@ -28,7 +28,7 @@ async fn somebody(world: &World, name: &str, role: Role, kind: PrincipalKind) ->
     somebody_in(world, Scope::Project(world.project.id), name, role, kind).await
 }
 
-async fn somebody_in(
+pub(crate) async fn somebody_in(
     world: &World,
     scope: Scope,
     name: &str,
@@ -64,11 +64,11 @@ async fn somebody_in(
     cx
 }
 
-async fn person(world: &World, name: &str, role: Role) -> Cx {
+pub(crate) async fn person(world: &World, name: &str, role: Role) -> Cx {
     somebody(world, name, role, PrincipalKind::User).await
 }
 
-async fn policy(world: &World, rule: serde_json::Value) {
+pub(crate) async fn policy(world: &World, rule: serde_json::Value) {
     let rule: ApprovalRule = serde_json::from_value(rule).unwrap();
     let (name, project) = ("eyes".parse().unwrap(), Some(&world.project));
     let set =
@@ -88,18 +88,22 @@ async fn state(world: &World, task: &TaskDetail) -> TaskStateKind {
     task.workload.state.kind()
 }
 
-async fn newest(world: &World, cx: &Cx) -> ApprovalDetail {
+pub(crate) async fn newest(world: &World, cx: &Cx) -> ApprovalDetail {
     let query = ApprovalQuery { is_mine: true, ..ApprovalQuery::default() };
     let page = world.control.approval_list(cx, &query, None, Limit::DEFAULT).await.unwrap();
     page.items.into_iter().next().unwrap()
 }
 
-async fn approve(world: &World, cx: &Cx, id: ApprovalId) -> Result<ApprovalState, Error> {
+pub(crate) async fn approve(
+    world: &World,
+    cx: &Cx,
+    id: ApprovalId,
+) -> Result<ApprovalState, Error> {
     let decided = world.control.approval_decide(cx, id, true, "", None).await?;
     Ok(decided.approval.state)
 }
 
-fn with(cx: &Cx, consent: Consent) -> Cx {
+pub(crate) fn with(cx: &Cx, consent: Consent) -> Cx {
     let mut cx = cx.clone();
     cx.request.consent = Some(consent);
     cx
@@ -111,7 +115,7 @@ async fn kinds(world: &World) -> Vec<EventKind> {
     events.into_iter().map(|event| event.event.kind).collect()
 }
 
-async fn actions(world: &World) -> Vec<String> {
+pub(crate) async fn actions(world: &World) -> Vec<String> {
     let mut read = world.store.read().await.unwrap();
     let audits = read.audit_list(AuditFilter::default(), None, Limit::LARGEST).await.unwrap();
     audits.items.into_iter().map(|entry| entry.entry.action).collect()

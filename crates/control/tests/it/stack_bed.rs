@@ -2,6 +2,7 @@
 //! after. For the tests of our own types.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 
 use crate::node_backups::Machine as Keeper;
+use crate::postgres::Schema;
 
 /// What somebody declared to a machine, by kind and name.
 type Declared = BTreeMap<(String, String), Map<String, Value>>;
@@ -30,6 +32,8 @@ pub(crate) struct Machine {
     keeper: Keeper,
     declared: Mutex<Declared>,
     jobs: Mutex<BTreeMap<OperationId, u32>>,
+    /// It does what it is asked, and says that it is still at it.
+    is_slow: AtomicBool,
 }
 
 impl Machine {
@@ -83,6 +87,16 @@ impl Machine {
         self.declared.lock().unwrap().len()
     }
 
+    /// The paths that are declared.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let declared = self.declared.lock().unwrap();
+        declared.values().filter_map(|it| Some(it.get("path")?.as_str()?.to_owned())).collect()
+    }
+
+    pub(crate) fn be_slow(&self, is_slow: bool) {
+        self.is_slow.store(is_slow, Ordering::Relaxed);
+    }
+
     /// Somebody logs in and changes everything, a little.
     pub(crate) fn meddle(&self) {
         for known in self.declared.lock().unwrap().values_mut() {
@@ -105,7 +119,11 @@ impl Machine {
             HostAsk::Check { deed } => serde_json::to_vec(&self.outcome(&deed)).unwrap(),
             HostAsk::Do { job, deed } => {
                 let content = Some(self.carry_out(job, &deed));
-                serde_json::to_vec(&JobState::Done { content }).unwrap()
+                let state = match self.is_slow.load(Ordering::Relaxed) {
+                    true => JobState::Going { words: "still at it".into() },
+                    false => JobState::Done { content },
+                };
+                serde_json::to_vec(&state).unwrap()
             }
             ask => Box::pin(self.keeper.answer(ask)).await,
         }
@@ -149,11 +167,26 @@ pub(crate) struct Bed {
     pub(crate) metrics: Option<NodeMetrics>,
     pub(crate) usage: Vec<WorkloadUsage>,
     _state: hostler_base::shutdown::Shutdown,
+    /// Where it is on PostgreSQL.
+    _schema: Option<Schema>,
 }
 
 impl Bed {
+    /// One on SQLite, and one on PostgreSQL where there is one.
+    pub(crate) async fn both(seed: u64, nodes: usize) -> Vec<Bed> {
+        let mut beds = vec![Box::pin(Bed::new(seed, nodes)).await];
+        if let Some(schema) = Schema::create(&format!("bed_{seed}")) {
+            let world = World::on(schema.open().await, seed).await;
+            beds.push(Box::pin(Bed::on(world, Some(schema), seed, nodes)).await);
+        }
+        beds
+    }
+
     pub(crate) async fn new(seed: u64, nodes: usize) -> Bed {
-        let world = World::new(seed).await;
+        Bed::on(World::new(seed).await, None, seed, nodes).await
+    }
+
+    async fn on(world: World, schema: Option<Schema>, seed: u64, nodes: usize) -> Bed {
         let mut agents = Vec::new();
         for n in 1..=nodes {
             agents.push(world.join(&format!("n{n}")).await);
@@ -178,6 +211,7 @@ impl Bed {
             keeper: Keeper::new(world.control.clone(), node.node_id, b"kept"),
             declared: Mutex::default(),
             jobs: Mutex::default(),
+            is_slow: AtomicBool::new(false),
         });
         world.control.node_link(&attached, Arc::new(Link(Arc::clone(&machine))));
         let (hand, operations) = (world.control.stack_reconciler(), world.operations());
@@ -195,6 +229,7 @@ impl Bed {
             metrics: None,
             usage: Vec::new(),
             _state: state,
+            _schema: schema,
         };
         Box::pin(bed.round()).await;
         bed
@@ -247,8 +282,13 @@ impl Bed {
     pub(crate) async fn begin(&self, name: &str, resources: Value) -> Result<Stack, StackRefusal> {
         let (cx, project) = (&self.world.cx, &self.world.project);
         let options = StackOptions { converges: true, ..StackOptions::default() };
-        let ask =
-            StackAsk { name: name.parse().unwrap(), form: form(resources), options, left: None };
+        let ask = StackAsk {
+            name: name.parse().unwrap(),
+            form: form(resources),
+            options,
+            left: None,
+            reason: String::new(),
+        };
         self.control().stack_create(cx, project, ask).await
     }
 
@@ -259,10 +299,15 @@ impl Bed {
     }
 
     pub(crate) async fn update(&mut self, name: &str, resources: Value) -> String {
-        let (cx, project) = (self.world.cx.clone(), self.world.project.clone());
-        let edit = StackEdit { form: form(resources), ..StackEdit::default() };
-        self.control().stack_update(&cx, &project, name, edit).await.unwrap();
+        self.ask(name, resources).await;
         self.ended(name).await
+    }
+
+    /// Asks for an update, and waits for nothing.
+    pub(crate) async fn ask(&self, name: &str, resources: Value) {
+        let (cx, project) = (&self.world.cx, &self.world.project);
+        let edit = StackEdit { form: form(resources), ..StackEdit::default() };
+        self.control().stack_update(cx, project, name, edit).await.unwrap();
     }
 
     pub(crate) async fn command(&mut self, name: &str, command: StackCommand) -> String {

@@ -20,7 +20,7 @@ fn kind(found: &StackDriftDetail, name: &str) -> StackDriftKind {
 }
 
 fn fix(name: &str) -> StackIntent {
-    StackIntent::Fix { stack: name.to_owned() }
+    StackIntent::Fix { stack: name.to_owned(), reason: String::new() }
 }
 
 #[tokio::test]

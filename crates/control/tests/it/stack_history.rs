@@ -43,8 +43,10 @@ async fn any_two_points_are_compared_and_any_is_gone_back_to() {
         assert_eq!(refused(none.await).0, Code::NotFound);
 
         let point = StackPoint::Revision(1);
-        let plan =
-            it.planned(StackIntent::Restore { stack: "web".to_owned(), point }).await.unwrap();
+        let plan = it
+            .planned(StackIntent::Restore { stack: "web".to_owned(), point, reason: String::new() })
+            .await
+            .unwrap();
         assert_eq!(lines(&plan), ["delete c", "update a", "update b"]);
         it.apply(&plan).await.unwrap();
         assert_eq!(it.stack("web").await.standing.heat(), "RESTORE_COMPLETE");
@@ -56,10 +58,10 @@ async fn any_two_points_are_compared_and_any_is_gone_back_to() {
         );
         it.update("web", of(json!({}))).await;
         let point = StackPoint::Snapshot(made.id);
-        it.control().stack_restore(&cx, &project, "web", point).await.unwrap();
+        it.control().stack_restore(&cx, &project, "web", point, "").await.unwrap();
         it.settle().await;
         assert_eq!(it.resources("web").await.len(), 2);
-        let now = it.control().stack_restore(&cx, &project, "web", StackPoint::Now).await;
+        let now = it.control().stack_restore(&cx, &project, "web", StackPoint::Now, "").await;
         assert_eq!(refused(now).0, Code::Invalid);
         let revisions = it.control().stack_revisions(&cx, &project, "web", None, Limit::LARGEST);
         let revisions = revisions.await.unwrap().items;
@@ -104,6 +106,7 @@ async fn what_was_abandoned_is_adopted_with_its_objects() {
             document: json!(document.to_string()),
             form: StackForm::default(),
             options: StackOptions::default(),
+            reason: "the lab moves".to_owned(),
         };
         it.control().stack_adopt(&cx, &project, ask).await.unwrap();
         it.settle().await;

@@ -48,7 +48,7 @@ async fn stacks_use_what_others_give() {
         // What others use is not taken away, unless somebody insists.
         let (code, words) = refused(it.control().stack_delete(&cx, &project, "net").await);
         assert_eq!((code, words.as_str()), (Code::Conflict, "Stack net is used by db, web."));
-        it.control().stack_delete_forced(&cx, &project, "net").await.unwrap();
+        it.control().stack_remove(&cx, &project, "net", true, "").await.unwrap();
         it.settle().await;
         let lines = it.control().stack_deps_check(&cx, &project, Some("db")).await.unwrap();
         assert_eq!(lines[0].result, StackCheckResult::Failed);

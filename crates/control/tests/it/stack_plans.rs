@@ -15,7 +15,13 @@ use crate::stack_rig::{
 
 fn create(name: &str, form: StackForm) -> StackIntent {
     let options = StackOptions::default();
-    StackIntent::Create(StackAsk { name: name.parse().unwrap(), form, options, left: None })
+    StackIntent::Create(StackAsk {
+        name: name.parse().unwrap(),
+        form,
+        options,
+        left: None,
+        reason: String::new(),
+    })
 }
 
 /// What an update really did, from the rows before and after it; as [`lines`] has it.
@@ -170,7 +176,8 @@ async fn a_plan_makes_a_stack_and_takes_it_down() {
     assert_eq!(made.id, plan.plan.stack_id);
     assert_eq!(it.stack("web").await.standing.heat(), "CREATE_COMPLETE");
 
-    let going = StackIntent::Delete { stack: "web".to_owned(), is_forced: false };
+    let going =
+        StackIntent::Delete { stack: "web".to_owned(), is_forced: false, reason: String::new() };
     let plan = it.planned(going).await.unwrap();
     assert_eq!(lines(&plan), ["delete a", "delete r"]);
     it.apply(&plan).await.unwrap();
@@ -238,7 +245,8 @@ async fn what_lies_below_is_planned_too() {
     assert_eq!(lines(&more), ["create g/2", "update g"]);
     it.apply(&more).await.unwrap();
     assert_eq!(it.resources("web").await.len(), 4);
-    let going = StackIntent::Delete { stack: "web".to_owned(), is_forced: false };
+    let going =
+        StackIntent::Delete { stack: "web".to_owned(), is_forced: false, reason: String::new() };
     let plan = it.planned(going).await.unwrap();
     assert_eq!(lines(&plan), ["delete g", "delete g/0", "delete g/1", "delete g/2"]);
 }
@@ -267,6 +275,7 @@ async fn previews_keep_nothing() {
         form: wanted.clone(),
         options: StackOptions::default(),
         left: None,
+        reason: String::new(),
     };
     let preview = it.control().stack_preview_create(&cx, &project, ask).await.unwrap();
     let names: Vec<&str> = preview.resources.iter().map(|one| one.name.as_str()).collect();

@@ -112,7 +112,13 @@ impl Rig {
         form: StackForm,
         options: StackOptions,
     ) -> Result<Stack, StackRefusal> {
-        let ask = StackAsk { name: name.parse().unwrap(), form, options, left: None };
+        let ask = StackAsk {
+            name: name.parse().unwrap(),
+            form,
+            options,
+            left: None,
+            reason: String::new(),
+        };
         self.control().stack_create(&self.cx(), &self.project(), ask).await
     }
 

@@ -42,7 +42,13 @@ impl Bench {
     async fn ask(&self, name: &str, form: StackForm) -> Result<Stack, StackRefusal> {
         let (cx, project) = (&self.world.cx, &self.world.project);
         let name = name.parse().unwrap();
-        let ask = StackAsk { name, form, options: StackOptions::default(), left: None };
+        let ask = StackAsk {
+            name,
+            form,
+            options: StackOptions::default(),
+            left: None,
+            reason: String::new(),
+        };
         self.control().stack_create(cx, project, ask).await
     }
 
@@ -249,6 +255,7 @@ async fn a_project_has_as_many_stacks_as_it_may() {
         form: form(json!({})),
         options: StackOptions::default(),
         left: None,
+        reason: String::new(),
     };
     it.control().stack_create(&it.world.cx, &lab, make("one")).await.unwrap();
     let over = it.control().stack_create(&it.world.cx, &lab, make("two")).await.unwrap_err();
@@ -421,14 +428,22 @@ async fn an_update_is_cancelled_and_snapshots_are_kept() {
 #[tokio::test]
 async fn types_and_templates_can_be_asked_for() {
     let it = Bench::new().await;
-    let types = it.control().stack_types(|name| name.ends_with("RandomString"), None, None);
+    let types = it
+        .control()
+        .stack_types(&it.world.project, |name| name.ends_with("RandomString"), None, None)
+        .await
+        .unwrap();
     assert_eq!(types.iter().filter(|one| one.of.is_none()).count(), 1);
     assert!(types.iter().any(|one| one.name.starts_with("Xloud::")));
-    assert_eq!(it.control().stack_type("OS::Heat::Nope").unwrap_err().kind, "EntityNotFound");
+    assert_eq!(
+        it.control().stack_type(&it.world.project, "OS::Heat::Nope").await.unwrap_err().kind,
+        "EntityNotFound"
+    );
     let (cx, project) = (&it.world.cx, &it.world.project);
     let checked = it
         .control()
         .stack_check(cx, project, &form(json!({ "a": bench(json!("x")) })), false, false)
+        .await
         .unwrap();
     assert_eq!(checked.summary["Parameters"]["secret"]["NoEcho"], json!("true"));
     assert_eq!(checked.resources, 1);
