@@ -34,7 +34,7 @@ impl Level<'_> {
             match self.made(resource, environment) {
                 Ok(Some(made)) => {
                     if let Some(template) = &made.template {
-                        wrong.extend(template.mistakes.clone());
+                        wrong.extend(self.walk.mistakes(template));
                     }
                     wrong.extend(self.facade(resource, &made, environment));
                     all.insert(&resource.name, made);

@@ -317,7 +317,7 @@ fn what_values_say_is_merely_warned_of_where_nobody_asks_for_them() {
          \x20 f: {{ type: OS::Heat::Value, properties: {{ value: {{ get_file: gone }} }} }}\n  n: {{ type: inner.yaml }}\n"
     );
     let inner = format!(
-        "{V}parameters: {{ p: {{ type: string }} }}\nresources: {{ x: {{ type: No::Such }} }}\n"
+        "{V}parameters: {{ p: {{ type: string }}, n: {{ type: number, default: '' }} }}\nresources: {{ x: {{ type: No::Such }} }}\n"
     );
     let (files, types) = (files([("inner.yaml", &inner)]), Catalogue::new());
     let environment = Environment::from_text("e", "parameters: { word: long }").unwrap();
