@@ -12,7 +12,7 @@ use hostler_model::{
     ObjectRef, Principal, PrincipalKind, Project, Quota, Role, Scope, ServerId, ServerPayload,
     ServerRegistration, Token,
 };
-use hostler_store::{Conn, RESTORE_UNFINISHED, Store};
+use hostler_store::{Conn, Dialect, RESTORE_UNFINISHED, Store};
 use hostler_trust::{Authority, Keyring, MasterKey, SecretToken, TokenKind};
 
 use crate::authorities::{AuthoritySet, StoredAuthority, StoredKey};
@@ -315,7 +315,8 @@ impl Control {
         Ok(secret)
     }
 
-    /// Says in the database that this server lives.
+    /// Says in the database that this server lives. On a database that only one server can use, whatever another has in hand
+    /// has nobody any more, and is gone on with at once.
     pub async fn register(
         &self,
         api_address: String,
@@ -349,6 +350,9 @@ impl Control {
             .tx("server_register", |tx| {
                 Box::pin(async move {
                     tx.server_register(server).await?;
+                    if tx.dialect() == Dialect::Sqlite {
+                        tx.stack_deeds_inherit(server.id, now).await?;
+                    }
                     tx.journal_append(std::slice::from_ref(event), &[]).await?;
                     Ok::<_, Error>(())
                 })

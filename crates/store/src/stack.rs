@@ -325,6 +325,20 @@ impl Tx<'_> {
         Ok(update)
     }
 
+    /// Everything that other servers have in hand is due now: for a server that is known to be the only one. Says how
+    /// much that was.
+    pub async fn stack_deeds_inherit(
+        &mut self,
+        server: ServerId,
+        now: Timestamp,
+    ) -> Result<u64, Error> {
+        self.execute(
+            "UPDATE stack_resource SET deed_time_lease = $2, time_due = $2 WHERE time_due IS NOT NULL AND deed_owner IS NOT NULL AND deed_owner <> $1 AND deed_time_lease > $2",
+            params![server, now],
+        )
+        .await
+    }
+
     /// Puts the same key, sealed with another master key, in the place of what was read; false when that is not
     /// there any more.
     pub async fn stack_key_replace(
@@ -353,6 +367,7 @@ impl Tx<'_> {
                 "DELETE FROM stack_revision WHERE stack_id = $1",
                 "DELETE FROM stack_event WHERE stack_id = $1",
                 "DELETE FROM stack_resource WHERE stack_id = $1",
+                "DELETE FROM stack_plugin_use WHERE stack_id = $1",
                 "DELETE FROM stack_definition WHERE stack_id = $1",
                 "DELETE FROM stack WHERE id = $1",
             ] {

@@ -2,8 +2,9 @@
 //!
 //! What a stack uses is what its resources of the type `Hostler::StackOutput` name, as far as that is known from the template and
 //! its parameters. It is kept with every change, in the same transaction. The other stack is known by its name: it may be made
-//! later, go, and come again.
+//! later, go, and come again. What a stack below uses is kept when it comes to its end, and counts for the one at the top.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hostler_engine::stack::{Circle, StackLink, StackLinks};
@@ -184,8 +185,29 @@ impl Control {
             };
             stacks.insert(stack.name, gives);
         }
-        let named = |one: StackDependency| Some((ids.get(&one.stack_id)?.clone(), one));
-        Ok(Web { stacks, uses: found.into_iter().filter_map(named).collect() })
+        let mut uses: BTreeMap<(StackName, StackName), StackDependency> = BTreeMap::new();
+        for one in found {
+            let top = match ids.get(&one.stack_id) {
+                Some(name) => Some(name.clone()),
+                None => {
+                    let below = read.stack_get(one.stack_id).await?;
+                    below.and_then(|below| ids.get(&below.root_id).cloned())
+                }
+            };
+            let Some(top) = top else { continue };
+            match uses.entry((top, one.on.clone())) {
+                Entry::Vacant(free) => {
+                    free.insert(one);
+                }
+                Entry::Occupied(mut known) => {
+                    let outputs = &mut known.get_mut().outputs;
+                    outputs.extend(one.outputs);
+                    outputs.sort();
+                    outputs.dedup();
+                }
+            }
+        }
+        Ok(Web { stacks, uses: uses.into_iter().map(|((by, _), one)| (by, one)).collect() })
     }
 
     async fn stack_gives_names(
@@ -209,11 +231,10 @@ impl Control {
         if !own.is_empty() {
             let mut links: BTreeMap<StackName, Vec<StackName>> = BTreeMap::new();
             for other in tx.stack_dependency_list(stack.project_id).await? {
-                if other.stack_id == stack.id {
-                    continue;
+                let Some(by) = stack_at_top(tx, other.stack_id).await? else { continue };
+                if by.id != stack.id {
+                    links.entry(by.name).or_default().push(other.on);
                 }
-                let Some(by) = tx.stack_get(other.stack_id).await? else { continue };
-                links.entry(by.name).or_default().push(other.on);
             }
             links.insert(stack.name.clone(), own.iter().map(|one| one.on.clone()).collect());
             let link = |(name, requires)| StackLink { name, requires };
@@ -229,20 +250,26 @@ impl Control {
         tx: &mut Tx<'_>,
         stack: &Stack,
     ) -> Result<(), StackRefusal> {
-        let mut names = Vec::new();
+        let mut names = BTreeSet::new();
         for user in tx.stack_dependents(stack.project_id, stack.name.as_str()).await? {
-            if user.stack_id != stack.id
-                && let Some(by) = tx.stack_get(user.stack_id).await?
-            {
-                names.push(by.name.to_string());
-            }
+            let by = stack_at_top(tx, user.stack_id).await?;
+            names.extend(by.filter(|by| by.id != stack.id).map(|by| by.name.to_string()));
         }
         if names.is_empty() {
             return Ok(());
         }
+        let names: Vec<String> = names.into_iter().collect();
         let text = format!("Stack {} is used by {}.", stack.name, names.join(", "));
         let hint = "remove those first, or force it: they keep what they were given";
         Err(StackRefusal::state("NotSupported", text, hint))
+    }
+}
+
+/// A stack, or the one at the top of those that it is below.
+async fn stack_at_top(tx: &mut Tx<'_>, id: StackId) -> Result<Option<Stack>, Error> {
+    match tx.stack_get(id).await? {
+        Some(stack) if stack.root_id != stack.id => Ok(tx.stack_get(stack.root_id).await?),
+        found => Ok(found),
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use hostler_engine::stack::{Failure, Restriction, Verdict};
 use hostler_model::stack::{
-    DeedBody, ResourceAction, ResourceBody, Stack, StackResource, StackStatus,
+    DeedBody, ResourceAction, ResourceBody, Stack, StackResource, StackStatus, plugin_type,
 };
 use serde_json::{Map, Value};
 
@@ -60,6 +60,27 @@ impl Question<'_> {
         Ok((verdict, meant))
     }
 
+    fn with_ctx<T>(&self, wanted: &Wanted, ask: impl FnOnce(&Ctx<'_>) -> T) -> T {
+        let (key, nothing) = (self.row.deed_key(), Map::new());
+        let desk = StackDesk {
+            control: self.control,
+            key: self.key,
+            stack: self.stack,
+            row: self.row,
+            others: self.others,
+        };
+        let now = self.control.now();
+        ask(&Ctx {
+            seen: Seen { stack: self.stack, row: self.row, body: self.body, child: self.child },
+            wanted,
+            key: &key,
+            begun: now,
+            now,
+            files: if self.blueprint.files.is_empty() { &nothing } else { &self.blueprint.files },
+            desk: &desk,
+        })
+    }
+
     fn compare(
         &self,
         plugin: &dyn Plugin,
@@ -67,7 +88,7 @@ impl Question<'_> {
         meant: &mut DeedBody,
     ) -> Result<Verdict, Failure> {
         let seen = Seen { stack: self.stack, row: self.row, body: self.body, child: self.child };
-        if self.body.plugin != part.plugin {
+        if plugin_type(&self.body.plugin) != plugin_type(&part.plugin) {
             return Ok(Verdict::Replace);
         }
         let standing = &self.row.standing;
@@ -80,31 +101,9 @@ impl Question<'_> {
             return Ok(Verdict::Replace);
         }
         meant.changed = differing(&self.before(plugin), &meant.properties);
-        let wanted = Wanted {
-            properties: meant.properties.clone(),
-            metadata: meant.metadata.clone(),
-            update_policy: meant.update_policy.clone(),
-            template: meant.template.clone(),
-        };
-        let (key, nothing) = (self.row.deed_key(), Map::new());
-        let desk = StackDesk {
-            control: self.control,
-            key: self.key,
-            stack: self.stack,
-            row: self.row,
-            others: self.others,
-        };
-        let now = self.control.now();
-        let ctx = Ctx {
-            seen,
-            wanted: &wanted,
-            key: &key,
-            begun: now,
-            now,
-            files: if self.blueprint.files.is_empty() { &nothing } else { &self.blueprint.files },
-            desk: &desk,
-        };
-        let verdict = match plugin.lean(&ctx, &meant.changed) {
+        let wanted = wanted_of(meant);
+        let lean = self.with_ctx(&wanted, |ctx| plugin.lean(ctx, &meant.changed));
+        let verdict = match lean {
             Lean::Unchanged => Verdict::Unchanged,
             Lean::Update => Verdict::Update,
             Lean::Replace => Verdict::Replace,
@@ -164,6 +163,15 @@ impl Question<'_> {
             true => Verdict::Update,
             false => Verdict::Unchanged,
         })
+    }
+}
+
+fn wanted_of(meant: &DeedBody) -> Wanted {
+    Wanted {
+        properties: meant.properties.clone(),
+        metadata: meant.metadata.clone(),
+        update_policy: meant.update_policy.clone(),
+        template: meant.template.clone(),
     }
 }
 

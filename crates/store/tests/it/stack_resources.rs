@@ -17,6 +17,7 @@ crate::conformance!(
     resources_are_found_by_what_they_are_in_the_world,
     resources_below_a_stack_are_counted,
     leases_of_one_server_are_renewed,
+    what_others_had_in_hand_is_due_for_the_only_server,
     a_resource_belongs_to_a_stack,
 );
 
@@ -252,6 +253,35 @@ async fn leases_of_one_server_are_renewed(world: World) {
     let change = StackChange { resources: &done, ..StackChange::of(&next) };
     assert_eq!(save(&world, change, next.generation).await, Update::Updated);
     assert_eq!(world.read().await.unwrap().stack_wanting(at(99), 9).await.unwrap(), [other.id]);
+}
+
+async fn what_others_had_in_hand_is_due_for_the_only_server(world: World) {
+    let project = world.project("alpha").await;
+    let one = stack(&project, "one");
+    let (me, them) = (server_id(), server_id());
+    let by = |server_id| {
+        Some(Deed { owner: Some(DeedOwner { server_id, time_lease: at(30) }), ..deed(None, None) })
+    };
+    let row = |name: &str, deed| StackResource { deed, ..resource(&one, name) };
+    let rows = [
+        row("a", by(me)),
+        row("b", by(them)),
+        row("c", Some(deed(Some(50), None))),
+        row("d", None),
+    ];
+    with_resources(&world, &one, &rows).await;
+    assert!(world.read().await.unwrap().stack_wanting(at(20), 9).await.unwrap().is_empty());
+    let inherit = async || -> u64 {
+        let done: Result<u64> =
+            world.tx("test", |tx| Box::pin(tx.stack_deeds_inherit(me, at(10)))).await;
+        done.unwrap()
+    };
+    assert_eq!(inherit().await, 1);
+    assert_eq!(inherit().await, 0);
+    let mut meant = rows.clone();
+    meant[1].deed.as_mut().unwrap().owner.as_mut().unwrap().time_lease = at(10);
+    assert_eq!(resources(&world, &one).await, meant);
+    assert_eq!(world.read().await.unwrap().stack_wanting(at(20), 9).await.unwrap(), [one.id]);
 }
 
 async fn a_resource_belongs_to_a_stack(world: World) {

@@ -32,6 +32,17 @@ pub(crate) struct ChildForm {
     pub(crate) environment: ChildEnvironment,
     /// Resources that are taken over, by name, as an exported document has them.
     pub(crate) left: Map<String, Value>,
+    /// For whoever only asks: what the stack below is like in the end, where more is to come than this template.
+    pub(crate) course: Option<ChildCourse>,
+}
+
+/// How a stack below becomes what it is to be, where that takes more than one step.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ChildCourse {
+    /// The last of its templates.
+    pub(crate) template: Value,
+    /// What happens on the way, in words.
+    pub(crate) words: String,
 }
 
 /// Which environment a stack below has.

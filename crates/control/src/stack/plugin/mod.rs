@@ -99,17 +99,6 @@ pub(crate) trait Plugin: Send + Sync {
         false
     }
 
-    /// Among which objects no two are called the same, where that is so.
-    fn names_among(&self) -> Option<&str> {
-        None
-    }
-
-    /// The name that the template gives its object, which nobody else among those may have.
-    fn given_name(&self, ctx: &Ctx<'_>) -> Option<String> {
-        let _ = ctx;
-        None
-    }
-
     fn create<'a>(&'a self, ctx: &'a Ctx<'a>) -> Doing<'a>;
 
     /// The object is as [`ResourceBody::properties`], and is to be as [`Ctx::wanted`]; `changed` are the names of what differs.

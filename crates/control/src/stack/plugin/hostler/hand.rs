@@ -11,15 +11,15 @@ use super::super::{Ctx, Seen};
 use crate::{Control, Cx, Idempotency, RequestMeta};
 
 /// One call of a plugin, with who makes it.
-pub(super) struct Hand<'a> {
-    pub(super) control: &'a Control,
-    pub(super) project: Project,
-    pub(super) ctx: &'a Ctx<'a>,
+pub(in super::super) struct Hand<'a> {
+    pub(in super::super) control: &'a Control,
+    pub(in super::super) project: Project,
+    pub(in super::super) ctx: &'a Ctx<'a>,
     caller: Caller,
 }
 
 impl<'a> Hand<'a> {
-    pub(super) async fn of(ctx: &'a Ctx<'a>) -> Result<Hand<'a>, Error> {
+    pub(in super::super) async fn of(ctx: &'a Ctx<'a>) -> Result<Hand<'a>, Error> {
         let control = ctx.desk.control();
         let caller = control.mandate_caller(&ctx.stack.mandate).await;
         let caller = caller.map_err(|error| match error.code {
@@ -35,7 +35,7 @@ impl<'a> Hand<'a> {
     }
 
     /// What an endpoint would ask before it.
-    pub(super) fn need(&self, permission: Permission) -> Result<(), Error> {
+    pub(in super::super) fn need(&self, permission: Permission) -> Result<(), Error> {
         let need = Need::of(permission, Some(self.project.id));
         self.control.authorise(&self.caller, need)
     }
@@ -46,7 +46,7 @@ impl<'a> Hand<'a> {
     }
 
     /// The request for a part of the deed; the same part is the same request.
-    pub(super) fn cx(&self, part: &str) -> Cx {
+    pub(in super::super) fn cx(&self, part: &str) -> Cx {
         let key = format!("{}/{part}", self.ctx.key);
         let request_hash = *blake3::hash(key.as_bytes()).as_bytes();
         let idempotency = Some(Idempotency { key, request_hash });
@@ -55,7 +55,7 @@ impl<'a> Hand<'a> {
     }
 
     /// A request that may be made any number of times.
-    pub(super) fn plain(&self) -> Cx {
+    pub(in super::super) fn plain(&self) -> Cx {
         let request = RequestMeta {
             request_id: self.ctx.key.to_owned(),
             trace: None,

@@ -5,6 +5,10 @@
 //! that workflows use: done again, nothing is done. What is there already is taken over, and what a resource has made or taken
 //! over goes with it, unless another resource says that it is to be there. Whoever asks for the stack has to be one who may
 //! administer machines.
+//!
+//! What a resource is on its machine is written down before its node is asked for anything, and only then it is looked whether
+//! another resource is removing the same, which is waited for. Whoever removes looks at what is written down, so that either
+//! it is left alone, or it is made when it is gone; and what nobody knows of whether it was done is removed all the same.
 
 use std::sync::Arc;
 
@@ -22,10 +26,15 @@ use super::super::read::Read;
 use super::super::{Change, Ctx, Doing, Plugin, Progress, Seen};
 use super::hand::Hand;
 use super::noun::{next_look, told};
-use super::{is_removing, is_said_by_others, present, since};
+use super::{is_going, is_removing, is_said_by_others, present, since};
+use crate::stack::perform::lasting;
 
 /// The property that is not declared to the agent.
 const NODE: &str = "node";
+/// That a machine was asked, and was at it, stands in what a resource remembers;
+const ASKED: &str = "asked";
+/// and that a resource was refused before any machine was asked.
+const UNTOUCHED: &str = "untouched";
 
 /// One of the types.
 struct HostType {
@@ -138,11 +147,22 @@ impl HostType {
         hand.need(Permission::NodeAdminister)?;
         let properties = &ctx.wanted.properties;
         let node = properties.text(NODE).unwrap_or_default();
+        let physical = self.physical(properties);
+        if ctx.row.physical.as_deref() != Some(physical.as_str()) {
+            return Ok(Progress::Wait(Change::physical(physical), ctx.now));
+        }
+        if is_going(ctx, &physical, true).await? {
+            return Ok(Progress::Wait(Change::default(), next_look(ctx)));
+        }
         let (cx, deed) = (hand.cx("host"), self.deed(properties, false));
-        let state = hand.control.host_primitive(&cx, node, job_of(ctx), deed).await?;
+        let state = match hand.control.host_primitive(&cx, node, job_of(ctx), deed).await {
+            Err(error) => return self.refused(ctx, error),
+            Ok(state) => state,
+        };
         let change = Change {
-            physical: Some(self.physical(properties)),
+            physical: Some(physical),
             metadata: Some(ctx.wanted.metadata.clone()),
+            data: Some(Map::new()),
             ..Change::default()
         };
         Ok(match state {
@@ -153,14 +173,34 @@ impl HostType {
             JobState::Failed { why } => {
                 Progress::Failed(change, Failure::new("ResourceInError", why))
             }
-            JobState::Going { .. } | JobState::Unknown => Progress::Wait(change, next_look(ctx)),
+            JobState::Going { .. } | JobState::Unknown => {
+                Progress::Wait(change.data(flag(ASKED)), next_look(ctx))
+            }
         })
+    }
+
+    /// An error that lasts comes before a machine is asked, or says that nothing was done there.
+    fn refused(&self, ctx: &Ctx<'_>, error: Error) -> Result<Progress, Error> {
+        let is_first = matches!(ctx.deed_kind(), Some(DeedKind::Create | DeedKind::Adopt));
+        match lasting(&error) {
+            Some(failure) if is_first && !ctx.body.data.flag(ASKED) => {
+                let change = Change::default().data(flag(UNTOUCHED));
+                Ok(match told(Err(error)) {
+                    Ok(Progress::Failed(_, failure)) => Progress::Failed(change, failure),
+                    _ => Progress::Failed(change, failure),
+                })
+            }
+            _ => Err(error),
+        }
     }
 
     async fn take_away(&self, ctx: &Ctx<'_>) -> Result<Progress, Error> {
         // What was never begun with, or is only referred to, is not ours.
         let Some(physical) = ctx.row.physical.as_deref() else { return Ok(Progress::done()) };
-        if physical != self.physical(&ctx.body.properties) || is_said_by_others(ctx, true).await? {
+        if ctx.body.data.flag(UNTOUCHED)
+            || physical != self.physical(&ctx.body.properties)
+            || is_said_by_others(ctx, physical, true).await?
+        {
             return Ok(Progress::done());
         }
         let hand = Hand::of(ctx).await?;
@@ -199,6 +239,10 @@ impl HostType {
         };
         Ok(Progress::failed("ResourceInError", words))
     }
+}
+
+fn flag(name: &str) -> Map<String, Value> {
+    Map::from_iter([(name.to_owned(), Value::Bool(true))])
 }
 
 /// What the node knows the deed by: always the same, so that it is begun once.

@@ -25,7 +25,9 @@ use hostler_model::{Code, Error};
 use hostler_template::schema::{ResourceSchema, Support};
 
 use super::{Ctx, Plugin};
+pub(super) use hand::Hand;
 use noun::Own;
+pub(super) use noun::{next_look, told};
 
 /// The release that they came with.
 const SINCE: &str = "hostler";
@@ -61,7 +63,7 @@ fn since(name: &str, about: &str) -> ResourceSchema {
 }
 
 /// What was asked for, or nothing where it is not there.
-fn present<T>(found: Result<T, Error>) -> Result<Option<T>, Error> {
+pub(super) fn present<T>(found: Result<T, Error>) -> Result<Option<T>, Error> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.code == Code::NotFound => Ok(None),
@@ -70,16 +72,28 @@ fn present<T>(found: Result<T, Error>) -> Result<Option<T>, Error> {
 }
 
 /// Whether another resource is the same object, and is to stay: of this stack, or of any.
-async fn is_said_by_others(ctx: &Ctx<'_>, anywhere: bool) -> Result<bool, Error> {
-    let Some(physical) = ctx.row.physical.as_deref() else { return Ok(false) };
+async fn is_said_by_others(ctx: &Ctx<'_>, physical: &str, anywhere: bool) -> Result<bool, Error> {
     let mut read = ctx.desk.control().store.read().await?;
     let of = (!anywhere).then_some(ctx.stack.id);
     let rows = read.stack_resources_physical(of, physical).await?;
-    let is_other = |row: &StackResource| {
-        let is_going = row.deed.as_ref().is_some_and(|deed| deed.kind == DeedKind::Delete);
-        row.id != ctx.row.id && !is_going
-    };
-    Ok(rows.iter().any(is_other))
+    Ok(rows.iter().any(|row| row.id != ctx.row.id && !is_on_its_way_out(row)))
+}
+
+/// Whether another resource is the same object and is about to remove it: of this stack, or of one above or below it, or of any.
+async fn is_going(ctx: &Ctx<'_>, physical: &str, anywhere: bool) -> Result<bool, Error> {
+    let mut read = ctx.desk.control().store.read().await?;
+    let rows = read.stack_resources_physical(None, physical).await?;
+    for row in rows.iter().filter(|row| row.id != ctx.row.id && is_on_its_way_out(row)) {
+        let root = read.stack_get(row.stack_id).await?.map(|stack| stack.root_id);
+        if anywhere || root == Some(ctx.stack.root_id) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn is_on_its_way_out(row: &StackResource) -> bool {
+    row.deed.as_ref().is_some_and(|deed| deed.kind == DeedKind::Delete)
 }
 
 /// Whether what is under way is the end of it.

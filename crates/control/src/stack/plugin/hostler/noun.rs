@@ -6,7 +6,10 @@
 //!   found is ours. A name that the template gives may be somebody else's: so it is first looked whether it is free, that is
 //!   written down, and only then, in another pass, the object is made; from then on what has the name is ours. What has no
 //!   name is made under the key of the deed, which its service remembers.
-//! - Nothing of others is taken: a name that was not free is a failure, and nothing is removed that was not made.
+//! - Nothing of others is taken: a name that was not free is a failure, and nothing is removed that was not made. A name that
+//!   another resource of the same stack is about to give up is waited for.
+//! - Nothing is left behind: where nobody can say whether an object was made, that is written down with its name, and whoever
+//!   removes the resource looks for it.
 //! - A deed is over when the object is as it is to be: [`Found::standing`] says whether somebody has to wait.
 //! - What failed after there was an object is kept, and the next update goes on with it.
 //! - Drift is told by what was given: a property is as it was given if it means the same as what is there.
@@ -26,12 +29,18 @@ use serde_json::{Map, Value};
 use super::super::read::Read;
 use super::super::{Change, Ctx, Doing, Given, Plugin, Progress, Seen};
 use super::hand::Hand;
-use super::is_said_by_others;
+use super::{is_going, is_said_by_others};
+use crate::stack::live::within;
+use crate::stack::perform::{AGAIN, lasting};
 
 /// That a name was free stands in what a resource remembers, until its object is made.
 const FREE: &str = "name_was_free";
 /// That an object is of this stack, made or taken over, and not somebody else's that is only referred to.
 const OURS: &str = "ours";
+/// The name under which an object may have been made, of which nobody knows whether it was.
+const UNKNOWN: &str = "may_be";
+/// How long making an object may take, before nobody knows what came of it.
+const MAKE_MAX: Duration = Duration::from_secs(120);
 /// The shortest and the longest time from one look at what is waited for to the next.
 const LOOKS: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
 
@@ -176,26 +185,55 @@ impl<N: Noun> Own<N> {
             return self.settle(&hand, at).await;
         }
         let name = match self.noun.naming(ctx) {
-            Naming::Keyed => {
-                let at = self.noun.make(&hand, "").await?;
-                return self.settle(&hand, &at).await;
-            }
+            Naming::Keyed => return self.bring(&hand, "", None).await,
             Naming::Given(name) if !ctx.body.data.flag(FREE) => {
-                return Ok(match self.noun.find(&hand, &name).await? {
-                    Some(_) => Progress::failed("Conflict", taken(&self.schema, &name)),
+                return match self.noun.find(&hand, &name).await? {
+                    Some(_) if is_going(ctx, &name, false).await? => {
+                        Ok(Progress::Wait(Change::default(), next_look(ctx)))
+                    }
+                    Some(_) => Ok(Progress::failed("Conflict", taken(&self.schema, &name))),
                     None => {
                         let free = Map::from_iter([(FREE.to_owned(), Value::Bool(true))]);
-                        Progress::Wait(Change::default().data(free), ctx.now)
+                        Ok(Progress::Wait(Change::default().data(free), ctx.now))
                     }
-                });
+                };
             }
             Naming::Given(name) | Naming::Own(name) => name,
         };
-        let at = match self.noun.find(&hand, &name).await? {
-            Some(found) => found.at,
-            None => self.noun.make(&hand, &name).await?,
+        let found = self.noun.find(&hand, &name).await?;
+        self.bring(&hand, &name, found.map(|found| found.at)).await
+    }
+
+    /// Makes an object that is not there, and looks whether it is as it is to be.
+    async fn bring(
+        &self,
+        hand: &Hand<'_>,
+        name: &str,
+        known: Option<String>,
+    ) -> Result<Progress, Error> {
+        let ctx = hand.ctx;
+        let later = ctx.now.plus(AGAIN);
+        let at = match known {
+            Some(at) => at,
+            None => match within(hand.control, MAKE_MAX, self.noun.make(hand, name)).await {
+                Err(error) if lasting(&error).is_none() && !name.is_empty() => {
+                    let mut data = ctx.body.data.clone();
+                    data.insert(UNKNOWN.to_owned(), Value::from(name));
+                    return Ok(Progress::Wait(Change::default().data(data), later));
+                }
+                made => made?,
+            },
         };
-        self.settle(&hand, &at).await
+        let ours = || {
+            let data = Map::from_iter([(OURS.to_owned(), Value::Bool(true))]);
+            Change::physical(at.as_str()).data(data)
+        };
+        self.settle(hand, &at).await.or_else(|error| {
+            Ok(match lasting(&error) {
+                Some(failure) => Progress::Failed(ours(), failure),
+                None => Progress::Wait(ours(), later),
+            })
+        })
     }
 
     /// Whether it is as it is to be.
@@ -231,15 +269,20 @@ impl<N: Noun> Own<N> {
     }
 
     async fn take_away(&self, ctx: &Ctx<'_>) -> Result<Progress, Error> {
-        let ours = ctx.row.physical.as_deref().filter(|_| ctx.body.data.flag(OURS));
-        let Some(at) = ours else { return Ok(Progress::done()) };
-        if is_said_by_others(ctx, false).await? {
+        let data = &ctx.body.data;
+        let at = match ctx.row.physical.as_deref() {
+            Some(at) => Some(at).filter(|_| data.flag(OURS)),
+            None => data.text(UNKNOWN),
+        };
+        let Some(at) = at else { return Ok(Progress::done()) };
+        if is_said_by_others(ctx, at, false).await? {
             return Ok(Progress::done());
         }
         let hand = Hand::of(ctx).await?;
-        if self.noun.find(&hand, at).await?.is_none() {
+        let Some(found) = self.noun.find(&hand, at).await? else {
             return Ok(Progress::done());
-        }
+        };
+        let at = found.at.as_str();
         match self.noun.remove(&hand, at).await {
             Err(error) if error.code != Code::NotFound => return Err(error),
             _ => {}
@@ -284,6 +327,7 @@ impl<N: Noun> Own<N> {
                 Some(DeedKind::Create | DeedKind::Update | DeedKind::Adopt) => {
                     self.begin(ctx).await
                 }
+                Some(DeedKind::Delete) => self.take_away(ctx).await,
                 _ => Ok(Progress::done()),
             };
         };
@@ -355,13 +399,13 @@ fn gone(schema: &ResourceSchema, at: &str) -> String {
 }
 
 /// The longer it takes, the seldomer it is looked at.
-pub(super) fn next_look(ctx: &Ctx<'_>) -> Timestamp {
+pub(in super::super) fn next_look(ctx: &Ctx<'_>) -> Timestamp {
     let (least, most) = LOOKS;
     ctx.now.plus((ctx.now.since(ctx.begun) / 4).clamp(least, most))
 }
 
 /// What is wrong with properties becomes a failure that says everything.
-pub(super) fn told(result: Result<Progress, Error>) -> Result<Progress, Error> {
+pub(in super::super) fn told(result: Result<Progress, Error>) -> Result<Progress, Error> {
     match result {
         Err(error) if error.code == Code::Invalid && !error.errors.is_empty() => {
             let said = error.errors.iter().map(|one| match one.pointer.is_empty() {
@@ -397,7 +441,7 @@ impl<N: Noun> Plugin for Own<N> {
     }
 
     fn is_kept_after_failure(&self, seen: &Seen<'_>) -> bool {
-        seen.row.physical.is_some()
+        seen.row.physical.is_some() || seen.body.data.contains_key(UNKNOWN)
     }
 
     fn create<'a>(&'a self, ctx: &'a Ctx<'a>) -> Doing<'a> {

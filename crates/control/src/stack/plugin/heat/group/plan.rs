@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use hostler_engine::stack::scale::{self, Rolling, Target, names, next_batch};
-use hostler_model::Timestamp;
-use hostler_model::stack::StackStatus;
+use hostler_model::stack::{StackAction, StackStanding, StackStatus};
+use hostler_model::{StackId, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::super::super::read::{Read, later};
-use super::super::super::{Change, ChildForm, ChildView, Ctx, Progress};
+use super::super::super::{Change, ChildCourse, ChildForm, ChildView, Ctx, Progress};
 use super::super::below::{Below, apply, below, follow, is_making};
 use super::{fresh_name, members_of, span, template_of};
 
@@ -243,9 +243,70 @@ pub(super) fn begin(
     data.insert(PLAN.to_owned(), plan.written());
     data.shift_remove(PAUSED);
     change.data = Some(data);
-    let next = plan.next(ctx.child, definition, || fresh_name(ctx.desk.fresh_id()));
+    let mut fresh = || fresh_name(ctx.desk.fresh_id());
+    let next = plan.next(ctx.child, definition, &mut fresh);
     let same = || ctx.child.map(|child| child.template.clone()).unwrap_or_else(|| template_of([]));
-    apply(ctx, change, ChildForm { template: next.unwrap_or_else(same), ..ChildForm::default() })
+    let template = next.unwrap_or_else(same);
+    let course = match ctx.desk.is_trial() {
+        true => plan.course(ctx.child, template.clone(), definition, &mut fresh),
+        false => None,
+    };
+    apply(ctx, change, ChildForm { template, course, ..ChildForm::default() })
+}
+
+/// Batches that are looked at in advance, at most.
+const AHEAD_MAX: usize = 10_000;
+
+impl Plan {
+    /// What comes after the first batch, if everything goes well; nothing where that is all.
+    fn course(
+        &self,
+        child: Option<&ChildView>,
+        first: Value,
+        definition: &Definition<'_>,
+        mut fresh: impl FnMut() -> String,
+    ) -> Option<ChildCourse> {
+        let (size, way) = match self.way {
+            Way::Together => return None,
+            Way::InBatches { size, .. } => (size, "made"),
+            Way::Rolling { max_batch_size, .. } => (max_batch_size, "changed"),
+        };
+        let count = |template: &Value| members_of(template).len();
+        let (mut last, mut most, mut batches) = (first, 0, 1);
+        let mut known = child.cloned();
+        while batches < AHEAD_MAX {
+            most = most.max(count(&last));
+            known = Some(after(known.as_ref(), last.clone()));
+            let next = self.next(known.as_ref(), definition, &mut fresh);
+            let Some(next) = next.filter(|next| *next != last) else { break };
+            last = next;
+            batches += 1;
+        }
+        let spare = most.saturating_sub(count(&last).max(child.map_or(0, |it| it.members.len())));
+        let more = match spare {
+            0 => String::new(),
+            spare => format!(", with up to {spare} more of them meanwhile"),
+        };
+        let words = format!("{way} in {batches} batches of at most {size}{more}");
+        (batches > 1).then_some(ChildCourse { template: last, words })
+    }
+}
+
+/// A stack below that has become so without any trouble.
+fn after(before: Option<&ChildView>, template: Value) -> ChildView {
+    let mut view = before.cloned().unwrap_or_else(|| ChildView {
+        id: StackId::from_uuid(uuid::Uuid::nil()),
+        name: "below".parse().expect("letters are a name"),
+        standing: StackStanding::completed(StackAction::Create),
+        template: Value::Null,
+        outputs: Map::new(),
+        members: Vec::new(),
+    });
+    for member in &mut view.members {
+        member.standing.status = StackStatus::Complete;
+    }
+    view.template = template;
+    view
 }
 
 /// Goes on with a plan; `done` says what is to be remembered when the group is as it is to be.
@@ -280,7 +341,6 @@ pub(super) fn go_on(
 mod tests {
     use super::super::super::bench::{child_of, member};
     use super::*;
-    use hostler_model::stack::{StackAction, StackStanding};
 
     fn child(template: Value) -> ChildView {
         let names = members_of(&template);
@@ -367,6 +427,42 @@ mod tests {
         let steps = course(&plan, Some(child(before)), &|_| json!({"v": "b"}));
         assert!(steps[0].to_string().contains("\"4\""), "3 is out, so 4 stands in: {}", steps[0]);
         assert_eq!(versions(steps.last().unwrap()), ["0=b", "1=b", "2=b"]);
+    }
+
+    #[test]
+    fn whoever_asks_is_told_of_all_batches() {
+        let names: Vec<String> = ["0", "1", "2", "3", "4"].map(str::to_owned).to_vec();
+        let before = template_of(names.iter().map(|name| (name.clone(), json!({"v": "a"}))));
+        let told = |least, most, child: Option<ChildView>| {
+            let who = Who::Names(names.clone());
+            let way = match child {
+                Some(_) => Way::Rolling { min_in_service: least, max_batch_size: most, pause: 0.0 },
+                None => Way::InBatches { size: most, pause: 0.0 },
+            };
+            let plan = Plan { who, way, out: BTreeSet::new() };
+            let mut number = 0;
+            let mut fresh = || {
+                number += 1;
+                format!("new{number}")
+            };
+            let definition = |_: &str| json!({"v": "b"});
+            let first = plan.next(child.as_ref(), &definition, &mut fresh).unwrap();
+            plan.course(child.as_ref(), first, &definition, &mut fresh)
+        };
+        let course = told(0, 2, Some(child(before.clone()))).unwrap();
+        assert_eq!(versions(&course.template), ["0=b", "1=b", "2=b", "3=b", "4=b"]);
+        assert_eq!(course.words, "changed in 3 batches of at most 2");
+        let course = told(5, 2, Some(child(before.clone()))).unwrap();
+        assert_eq!(versions(&course.template), ["0=b", "1=b", "2=b", "3=b", "4=b"]);
+        assert!(course.words.contains("with up to 2 more of them meanwhile"), "{}", course.words);
+        let course = told(0, 3, None).unwrap();
+        assert_eq!(versions(&course.template).len(), 5);
+        assert_eq!(course.words, "made in 2 batches of at most 3");
+        assert_eq!(told(0, 5, Some(child(before.clone()))), None, "one batch is no course");
+
+        let mut failed = child(before);
+        failed.members[3].standing.status = StackStatus::Failed;
+        assert_eq!(told(0, 2, Some(failed)).unwrap().words, "changed in 3 batches of at most 2");
     }
 
     #[test]
