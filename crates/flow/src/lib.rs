@@ -7,7 +7,7 @@
 //!
 //! Reading order: `run` (what an execution is given), `flow` (the loop), `stage` (what a step is given), `journal`,
 //! `leftover` (what outlived the process of an execution), `artifacts`, `workdir`, `scrub`, `job` (one step of an execution that a server carries out),
-//! `another` (steps of other users).
+//! `another` (steps of other users), `plugin` (plugins of stacks).
 
 mod another;
 mod artifacts;
@@ -17,6 +17,7 @@ mod flow;
 mod job;
 mod journal;
 mod leftover;
+pub mod plugin;
 mod report;
 mod run;
 mod scrub;
@@ -29,6 +30,7 @@ pub mod fuzz;
 pub use another::act_as;
 pub use job::perform_job;
 pub use journal::{Journal, JournalError, Past};
+pub use plugin::{is_plugin_call, perform_plugin};
 pub use report::{Report, StepReport};
 pub use run::{Answer, FlowError, Observer, Setup, Told, run};
 pub use scrub::Scrub;

@@ -1,4 +1,5 @@
-//! `hostler step`, which only agents say: one step of a workflow, in the working directory of its run.
+//! `hostler step`, which only agents say: one step of a workflow, or one call of a plugin of stacks, in the working directory
+//! of its run.
 //!
 //! What to do lies there, and so does what came of it when it is over; see `flow`. What the step prints is the output
 //! of the task. `hostler step-as USER` is the same for a step of another user in an execution of this machine.
@@ -8,6 +9,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use hostler_agent::STEP;
+use hostler_flow::plugin::Lock;
+use hostler_model::stack::PluginCall;
+use hostler_trust::MasterKey;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::LocalSet;
 
@@ -54,6 +58,19 @@ fn workdir() -> std::io::Result<PathBuf> {
     Ok(if place.join(".").metadata().is_ok() { place } else { PathBuf::from(".") })
 }
 
+/// With the key that a call of a plugin was given.
+fn lock(key: &str) -> Result<Lock, String> {
+    let key: MasterKey = key.parse().map_err(|_| "the key of the call is missing".to_owned())?;
+    let other = key.clone();
+    let open = move |sealed: &[u8]| {
+        let opened = key.open(sealed, PluginCall::BOUND).map_err(|error| error.to_string())?;
+        Ok(opened.to_vec())
+    };
+    let close =
+        move |text: &[u8]| other.seal(text, PluginCall::BOUND).map_err(|error| error.to_string());
+    Ok(Lock { open: Box::new(open), close: Box::new(close) })
+}
+
 fn perform() -> Result<bool, String> {
     let workdir = workdir().map_err(|error| error.to_string())?;
     let environment = std::env::vars_os()
@@ -69,7 +86,10 @@ fn perform() -> Result<bool, String> {
             asked.recv().await;
         };
         let scrub = |secrets: &_| hostler_flow::Scrub::new(hostler_agent::scrubber(secrets));
-        hostler_flow::perform_job(&workdir, environment, scrub, stop).await
+        match hostler_flow::is_plugin_call(&workdir) {
+            true => hostler_flow::perform_plugin(&workdir, environment, lock, scrub, stop).await,
+            false => hostler_flow::perform_job(&workdir, environment, scrub, stop).await,
+        }
     };
     LocalSet::new().block_on(&runtime, work)
 }

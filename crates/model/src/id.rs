@@ -89,6 +89,7 @@ ids! {
     StackEventId = "stack event",
     StackId = "stack",
     StackPlanId = "stack plan",
+    StackPluginId = "stack plugin",
     StackResourceId = "stack resource",
     StackSnapshotId = "stack snapshot",
     TokenId = "token",

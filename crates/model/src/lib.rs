@@ -117,7 +117,7 @@ pub use id::{
     HookId, ImageId, InstallationId, InvitationId, JoinTokenId, LockHoldId, LockId, ModuleId,
     NodeBackupId, NodeId, OperationId, ParseIdError, PlacementId, PrincipalId, ProjectId, RoleId,
     RunId, ScheduleId, SecretId, ServerId, SoftwareConfigId, SoftwareDeploymentId,
-    StackDefinitionId, StackEventId, StackId, StackPlanId, StackResourceId, StackSnapshotId,
+    StackDefinitionId, StackEventId, StackId, StackPlanId, StackPluginId, StackResourceId, StackSnapshotId,
     TokenId, TypedId, WatcherId, WebSessionId, WorkflowId, WorkloadId,
 };
 pub use image::{

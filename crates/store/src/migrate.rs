@@ -63,6 +63,7 @@ const KNOWN: &[Version] = &[
     ),
     version!(16, "0016-stacks", ["up1.sql"]),
     version!(17, "0017-traces", ["up1.sql", "up2.sql"]),
+    version!(18, "0018-stack-plugins", ["up1.sql"]),
 ];
 
 /// BIGINT has integer affinity in SQLite, so this one table is spelled once.

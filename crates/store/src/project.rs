@@ -172,6 +172,9 @@ impl Tx<'_> {
             "DELETE FROM workflow_name WHERE project_id = $1",
             "DELETE FROM module_version WHERE project_id = $1",
             "DELETE FROM module_name WHERE project_id = $1",
+            "DELETE FROM stack_plugin_use WHERE plugin_id IN (SELECT id FROM stack_plugin WHERE project_id = $1)",
+            "DELETE FROM stack_plugin WHERE project_id = $1",
+            "DELETE FROM stack_plugin_name WHERE project_id = $1",
             "DELETE FROM project WHERE id = $1",
         ] {
             self.execute(sql, params![id]).await?;

@@ -12,6 +12,7 @@ fn decode(row: &Row) -> Result<StackDefinition, Error> {
         id: columns.parse()?,
         stack_id: columns.parse()?,
         sealed: columns.blob()?,
+        plugins: Vec::new(),
         created_by: columns.json()?,
         time_created: columns.time()?,
     })
@@ -53,16 +54,22 @@ impl Tx<'_> {
             ],
         )
         .await?;
-        Ok(())
+        self.stack_plugin_use(definition).await
     }
 
     /// Removes definitions of a stack that it neither goes towards nor was as, that no resource is or is to be as, and
     /// that no revision and no snapshot needs. Says how many.
     pub async fn stack_definition_prune(&mut self, stack: StackId) -> Result<u64, Error> {
-        self.execute(
+        let pruned = self.execute(
             "DELETE FROM stack_definition WHERE stack_id = $1 AND id NOT IN (SELECT wanted FROM stack WHERE id = $1 AND wanted IS NOT NULL UNION SELECT settled FROM stack WHERE id = $1 AND settled IS NOT NULL UNION SELECT definition_id FROM stack_resource WHERE stack_id = $1 AND definition_id IS NOT NULL UNION SELECT deed_definition FROM stack_resource WHERE stack_id = $1 AND deed_definition IS NOT NULL UNION SELECT definition_id FROM stack_revision WHERE stack_id = $1 UNION SELECT definition_id FROM stack_snapshot WHERE stack_id = $1)",
             params![stack],
         )
-        .await
+        .await?;
+        self.execute(
+            "DELETE FROM stack_plugin_use WHERE stack_id = $1 AND definition_id NOT IN (SELECT id FROM stack_definition WHERE stack_id = $1)",
+            params![stack],
+        )
+        .await?;
+        Ok(pruned)
     }
 }

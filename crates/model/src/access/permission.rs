@@ -239,6 +239,8 @@ permissions! {
     StackRemove = "stack.remove", Project, User;
     /// Signal resources of stacks, let those go on that wait at a hook, and say that one is broken.
     StackSignal = "stack.signal", Project, User;
+    /// Bring types of resources of one's own: keep and remove plugins of stacks, which run on nodes as tasks.
+    StackPlugin = "stack.plugin", Project, Operator;
     /// Take the lock of a stack away from whoever holds it.
     StackUnlock = "stack.unlock", Project, Operator;
     /// Read the entries of a project's state, their history, and watch them.

@@ -44,6 +44,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::stack::PluginCall;
 use crate::workflow::JobOrder;
 use crate::{Diagnostic, Span};
 
@@ -307,8 +308,13 @@ impl WorkloadSpec {
             }
             (Runtime::Container, Some(container)) => container.look(say),
             (Runtime::Lua, None) => {
-                for needed in [JobOrder::ORDER, JobOrder::BUNDLE] {
-                    if !self.inputs.iter().any(|input| input.path == needed) {
+                let has = |path: &str| self.inputs.iter().any(|input| input.path == path);
+                let needed: &[&str] = match has(PluginCall::ORDER) {
+                    true => &[],
+                    false => &[JobOrder::ORDER, JobOrder::BUNDLE],
+                };
+                for needed in needed {
+                    if !has(needed) {
                         let text = format!(
                             "a step of a workflow needs {needed}; run a workflow to have it made"
                         );

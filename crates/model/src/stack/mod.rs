@@ -33,6 +33,7 @@ mod event;
 mod group;
 mod hook;
 mod name;
+mod plugin;
 mod resource;
 mod revision;
 mod software;
@@ -48,6 +49,12 @@ pub use event::{StackEvent, StackEventStatus};
 pub use group::{AdjustmentKind, RemovalMode};
 pub use hook::{HookStanding, StackHook};
 pub use name::{ParseStackNameError, StackName};
+pub use plugin::{
+    PLUGIN_LINE_MAX, PLUGIN_PROTOCOL, PLUGIN_SIZE_MAX, PLUGIN_TIME, PLUGIN_VERSIONS_MAX,
+    PLUGINS_MAX, PluginAnswer, PluginAttribute, PluginCall, PluginDone, PluginExample, PluginKind,
+    PluginManifest, PluginPlace, PluginPrior, PluginProperty, PluginReply, PluginRequest,
+    PluginType, PluginValueKind, PluginVerb, StackPlugin, plugin_key, plugin_type,
+};
 pub use resource::{
     Deed, DeedBody, DeedKind, DeedOwner, DeletionPolicy, ResourceAction, ResourceBody,
     ResourceStanding, StackResource,

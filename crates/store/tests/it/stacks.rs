@@ -143,6 +143,7 @@ pub fn definition(stack: &Stack) -> StackDefinition {
         id: definition_id(),
         stack_id: stack.id,
         sealed: vec![0, 1, 255],
+        plugins: Vec::new(),
         created_by: actor(),
         time_created: at(1),
     }
