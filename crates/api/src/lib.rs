@@ -34,6 +34,7 @@ pub mod stack;
 pub mod stack_check;
 pub mod stack_lock;
 pub mod stack_plan;
+pub mod stack_plugin;
 pub mod stack_point;
 pub mod stack_resource;
 pub mod stack_type;
@@ -96,6 +97,7 @@ pub fn all() -> Vec<Described> {
         stack::visit,
         stack_resource::visit,
         stack_plan::visit,
+        stack_plugin::visit,
         stack_point::visit,
         stack_lock::visit,
         stack_check::visit,

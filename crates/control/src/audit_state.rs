@@ -356,6 +356,20 @@ pub(crate) fn module(version: &hostler_model::workflow::ModuleVersion) -> Value 
     })
 }
 
+pub(crate) fn stack_plugin(plugin: &hostler_model::stack::StackPlugin) -> Value {
+    json!({
+        "id": plugin.id,
+        "name": plugin.name,
+        "version": plugin.version,
+        "kind": plugin.kind,
+        "artefact": plugin.artefact,
+        "file": plugin.file,
+        "types": plugin.manifest.types.keys().collect::<Vec<_>>(),
+        "manifest": plugin.manifest.digest(),
+        "place": plugin.place,
+    })
+}
+
 /// Without the values it was given: some people give passwords there, and they could be guessed.
 pub(crate) fn execution(execution: &Execution) -> Value {
     json!({

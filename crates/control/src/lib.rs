@@ -103,8 +103,9 @@ pub use reconcile::{
     ExecutionReport, HookCounts, HookDeliver, HookDeliverReport, HookDispatch, HookDispatchReport,
     IdentityKeyKeeper, LeaseReport, LivenessReport, LockWatch, LockWatchReport, LogShareReport,
     OperationAdvance, OperationReport, PlacementReport, ServerRenew, ServerRenewReport,
-    ServicePlaceReport, StackAdvance, StackDriftReport, StackDriftWatch, StackReport, StateCompact,
-    StateCompactReport, StateExpiry, StateExpiryReport, StateTail, StateTailReport, Wakers,
+    ServicePlaceReport, StackAdvance, StackDriftReport, StackDriftWatch, StackReport,
+    StateCompact, StateCompactReport, StateExpiry, StateExpiryReport, StateTail, StateTailReport,
+    Wakers,
 };
 pub use schedule::{
     LATENESS_BOUNDS, ScheduleCallReport, ScheduleCalls, ScheduleCounts, ScheduleReport,
@@ -122,11 +123,11 @@ pub use service::{
     ScheduleDetail, SecondFactorDetail, SecretCounts, SecretDetail, SecretValue, SessionsEnded,
     SoftwareDeploymentEdit, StackAdopt, StackAsk, StackChecked, StackChecklist, StackCommand,
     StackComparison, StackDefinitionDetail, StackDeps, StackDepsGraph, StackDetail,
-    StackDriftDetail, StackEdit, StackEdition, StackEventQuery, StackFollower, StackForm,
-    StackIntent, StackOutput, StackPlanDetail, StackPreview, StackPreviewChanges,
-    StackPreviewResource, StackQuery, StackRefusal, StackResourceDetail, StackSubject, StackType,
-    StackUse, StatePlace, StatePrecondition, StepOutput, Timeline, TimelineQuery, WatcherDetail,
-    WatcherNode, WorkflowDetail,
+    StackDriftDetail, StackEdit, StackEdition, StackEventQuery, StackFollower, StackForm, StackIntent,
+    StackOutput, StackPlanDetail, NewStackPlugin, StackPluginDetail, StackPluginSource, StackPreview, StackPreviewChanges, StackPreviewResource,
+    StackQuery, StackRefusal, StackResourceDetail, StackSubject, StackType, StackUse, StatePlace,
+    StatePrecondition, StepOutput, Timeline, TimelineQuery, WatcherDetail, WatcherNode,
+    WorkflowDetail,
 };
 pub use state::{
     STATE_IN_FLIGHT_MAX, StateCounts, StateFollower, StatePort, StateReply, StateSeen,

@@ -312,6 +312,10 @@ crate::labels! {
         ModulePushed = "module.pushed",
         /// A module was removed with all its versions.
         ModuleRemoved = "module.removed",
+        /// A version of a plugin of stacks is kept from now on.
+        StackPluginPushed = "stack-plugin.pushed",
+        /// A plugin of stacks was removed, or one version of it.
+        StackPluginRemoved = "stack-plugin.removed",
         /// An execution of a workflow was begun.
         ExecutionCreated = "execution.created",
         /// A step of an execution began.
@@ -410,6 +414,7 @@ crate::labels! {
         SoftwareConfig = "software-config",
         SoftwareDeployment = "software-deployment",
         Stack = "stack",
+        StackPlugin = "stack-plugin",
         StateNamespace = "state-namespace",
         Task = "task",
         TaskArray = "task-array",

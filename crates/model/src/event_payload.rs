@@ -28,8 +28,7 @@ pub use people::{
     LoginPayload, ProjectPayload, RolePayload, TokenPayload, UserPayload,
 };
 pub use work::{
-    ArrayPayload, CustomPayload, ExecutionPayload, ExecutionPhasePayload, ExecutionStepPayload,
-    HookPayload,
+    ArrayPayload, CustomPayload, ExecutionPayload, ExecutionPhasePayload, ExecutionStepPayload, HookPayload,
     HookSetPayload, LockPayload, OperationPayload, SchedulePayload, StackPayload, StatePayload,
     VersionPayload,
 };
@@ -144,7 +143,7 @@ payloads! {
     State(StatePayload) = ["state"],
     Token(TokenPayload) = ["token"],
     User(UserPayload) = ["user"],
-    Version(VersionPayload) = ["workflow", "module"],
+    Version(VersionPayload) = ["workflow", "module", "stack-plugin"],
     Watcher(WatcherPayload) = ["watcher.fired", "watcher.cleared", "watcher.trouble"],
     WatcherSet(WatcherSetPayload) = ["watcher"],
 }

@@ -80,6 +80,7 @@ impl ObjectKind {
             | ObjectKind::SoftwareConfig
             | ObjectKind::SoftwareDeployment
             | ObjectKind::Stack
+            | ObjectKind::StackPlugin
             | ObjectKind::StateNamespace
             | ObjectKind::Task
             | ObjectKind::TaskArray

@@ -80,6 +80,7 @@ mod stack_drift;
 mod stack_event;
 mod stack_list;
 mod stack_plan;
+mod stack_plugin;
 mod stack_resource;
 mod stack_revision;
 mod stack_snapshot;

@@ -11,7 +11,7 @@ use hostler_model::{
     GroupId, HookId, ImageId, InvitationId, JoinTokenId, KeyId, LockHoldId, LockId, ModuleId, Name,
     NodeBackupId, NodeId, OperationId, PlacementId, PrincipalId, ProjectId, RoleId, RunId,
     ScheduleId, SecretId, ServerId, SoftwareConfigId, SoftwareDeploymentId, Span,
-    StackDefinitionId, StackEventId, StackId, StackPlanId, StackResourceId, StackSnapshotId,
+    StackDefinitionId, StackEventId, StackId, StackPlanId, StackPluginId, StackResourceId, StackSnapshotId,
     Timestamp, TokenId, WatcherId, WebSessionId, WorkflowId, WorkloadId,
 };
 use serde::Serialize;
@@ -215,7 +215,7 @@ id_values!(
     StackDefinitionId,
     StackEventId,
     StackId,
-    StackPlanId,
+    StackPlanId, StackPluginId,
     StackResourceId,
     StackSnapshotId,
     TokenId,

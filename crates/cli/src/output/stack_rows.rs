@@ -2,6 +2,7 @@
 
 use hostler_api::stack::{StackEventView, StackOutputView, StackView};
 use hostler_api::stack_check::{StackChecklistView, StackDependenciesView};
+use hostler_api::stack_plugin::StackPluginView;
 use hostler_api::stack_plan::{StackDriftView, StackPlanView};
 use hostler_api::stack_point::{StackComparisonView, StackRevisionView, StackSnapshotView};
 use hostler_api::stack_resource::{StackHookView, StackResourceView};
@@ -490,3 +491,37 @@ impl Show for StackDependenciesView {
         vec![Cell::new(&self.stack), Cell::new(names(&self.uses)), Cell::new(names(&self.used_by))]
     }
 }
+impl Show for StackPluginView {
+    const KIND: &'static str = "stack-plugin";
+    const COLUMNS: &'static [Column] = &[
+        column("NAME"),
+        column("VERSION"),
+        column("KIND"),
+        column("TYPES"),
+        column("BY"),
+        column("PUSHED"),
+        wide("FILE"),
+        wide("NODE"),
+    ];
+    fn id(&self) -> String {
+        self.name.clone()
+    }
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+    fn cells(&self, now: Timestamp, is_wide: bool) -> Vec<Cell> {
+        let types: Vec<&str> = self.types.keys().map(String::as_str).collect();
+        let node = self.place.placement.node.as_ref().map(ToString::to_string);
+        vec![
+            Cell::new(&self.name),
+            Cell::new(self.version),
+            Cell::new(self.kind),
+            Cell::new(types.join(", ")),
+            Cell::new(&self.created_by),
+            when(Some(self.time_created), now, is_wide),
+            Cell::new(&self.file),
+            Cell::new(node.unwrap_or_default()),
+        ]
+    }
+}
+

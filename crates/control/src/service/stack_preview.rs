@@ -59,7 +59,7 @@ impl Control {
         project: &Project,
         ask: StackAsk,
     ) -> Result<StackPreview, StackRefusal> {
-        let making = self.stack_making(cx, project, ask)?;
+        let making = self.stack_making(cx, project, ask).await?;
         if self.store.read().await?.stack_by_name(project.id, making.name.as_str()).await?.is_some()
         {
             return Err(super::stack::exists(&making.name));

@@ -149,6 +149,7 @@ fn named(kind: ObjectKind) -> Option<&'static [ObjectKind]> {
     match kind {
         ObjectKind::Workflow => Some(&[ObjectKind::Workflow, ObjectKind::Execution]),
         ObjectKind::Module => Some(&[ObjectKind::Module]),
+        ObjectKind::StackPlugin => Some(&[ObjectKind::StackPlugin]),
         ObjectKind::StateNamespace => Some(&[ObjectKind::StateNamespace]),
         _ => None,
     }

@@ -1,5 +1,7 @@
 //! Stacks come into being, and are asked to become something else: the rows of it, for services and for stacks above.
 
+use std::collections::BTreeSet;
+
 use hostler_engine::stack::{Happening, begin};
 use hostler_model::stack::{
     DefinitionBody, Stack, StackAction, StackDefinition, StackName, StackOptions, StackParent,
@@ -75,7 +77,9 @@ impl Control {
     ) -> Result<StackDefinition, Error> {
         let id = self.ids.fresh::<StackDefinitionId>();
         let sealed = key.seal_definition(id, body)?;
-        Ok(StackDefinition { id, stack_id, sealed, created_by, time_created: self.now() })
+        let plugins = body.plugins.values().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        let time_created = self.now();
+        Ok(StackDefinition { id, stack_id, sealed, plugins, created_by, time_created })
     }
 
     /// Writes a stack that was drafted; `Error::Conflict` where its name is taken.

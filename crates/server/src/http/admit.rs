@@ -76,6 +76,7 @@ impl Rule {
                     | "image_push"
                     | "workflow_push"
                     | "module_push"
+                    | "stack_plugin_push"
                     | "state_commit"
                     | "stack_create"
                     | "stack_update"

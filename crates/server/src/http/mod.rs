@@ -70,6 +70,7 @@ mod stack;
 mod stack_check;
 mod stack_lock;
 mod stack_plan;
+mod stack_plugin;
 mod stack_point;
 mod stack_resource;
 mod stack_type;
@@ -367,6 +368,11 @@ fn routes(app: App) -> Routes<App> {
         .on(api::module::ModuleSource, module::source)
         .on(api::module::ModuleVersionList, module::versions)
         .on(api::module::ModuleRemove, module::remove)
+        .on(api::stack_plugin::StackPluginList, stack_plugin::list)
+        .on(api::stack_plugin::StackPluginPush, stack_plugin::push)
+        .on(api::stack_plugin::StackPluginGet, stack_plugin::get)
+        .on(api::stack_plugin::StackPluginVersionList, stack_plugin::versions)
+        .on(api::stack_plugin::StackPluginRemove, stack_plugin::remove)
         .on(api::stack::StackList, stack::list)
         .on(api::stack::StackCreate, stack::create)
         .on(api::stack::StackGet, stack::get)

@@ -39,7 +39,8 @@ pub(crate) async fn template(
 ) -> Result<Answer<StackTemplateView>, Error> {
     let form = form(mem::take(&mut call.body.form));
     let (needs_values, nested) = (call.body.needs_values, call.body.nested);
-    let found = app.control().stack_check(&call.cx, call.project(), &form, needs_values, nested);
+    let control = app.control();
+    let found = control.stack_check(&call.cx, call.project(), &form, needs_values, nested).await;
     let found = found.map_err(refused(""))?;
     Ok(Answer::new(StackTemplateView {
         resources: found.resources as u64,

@@ -33,7 +33,7 @@ pub(crate) async fn list(
     let limit = page::limit(call.query.limit)?;
     let wanted = call.query.name.as_deref().unwrap_or_default().to_lowercase();
     let is_meant = |name: &str| name.to_lowercase().contains(&wanted);
-    let mut found = app.control().stack_types(is_meant, None, None);
+    let mut found = app.control().stack_types(call.project(), is_meant, None, None).await?;
     found.sort_by(|a, b| a.name.cmp(&b.name));
     let found = page::part(found, after.as_deref(), limit, |one| one.name.clone())?;
     Ok(Answer::new(page::listing(found, line)))
@@ -43,7 +43,7 @@ pub(crate) async fn get(
     app: App,
     call: Call<StackTypeGet>,
 ) -> Result<Answer<StackTypeDetailView>, Error> {
-    let StackType { name, of, schema } = app.control().stack_type(&call.path.kind)?;
+    let StackType { name, of, schema } = app.control().stack_type(call.project(), &call.path.kind).await?;
     Ok(Answer::new(StackTypeDetailView {
         name,
         of,

@@ -10,6 +10,7 @@ mod form;
 mod lock;
 mod look;
 mod plan;
+mod plugin;
 mod point;
 mod validate;
 
@@ -52,6 +53,7 @@ pub async fn perform(cx: &Cx, command: StackCommand) -> Outcome {
         StackCommand::Hook(command) => carry::hooks(cx, command).await,
         StackCommand::Types { pattern } => look::types(cx, pattern).await,
         StackCommand::Type(args) => look::kind(cx, args).await,
+        StackCommand::Plugin(command) => Box::pin(plugin::perform(cx, command)).await,
         StackCommand::Editions { version } => look::editions(cx, version).await,
     }
 }

@@ -5,7 +5,7 @@ mod fmt;
 mod follow;
 mod given;
 mod graph;
-mod module;
+pub(super) mod module;
 mod modules;
 mod outputs;
 mod progress;

@@ -7,8 +7,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hostler_model::stack::plugin_key;
 use hostler_template::schema::{ResourceSchema, Status};
 
+use super::outside::Shelf;
 use super::stack_output::StackOutput;
 use super::{Plugin, heat, hostler};
 
@@ -31,6 +33,8 @@ const ROOMS: [&str; 2] = ["Heat", "Orchestration"];
 pub(crate) struct Catalog {
     types: BTreeMap<String, Arc<dyn Plugin>>,
     template: Arc<dyn Plugin>,
+    /// Types that projects bring.
+    shelf: Shelf,
     /// Types that tests bring.
     bench: std::sync::OnceLock<Arc<dyn Plugin>>,
 }
@@ -65,12 +69,20 @@ impl Catalog {
         Catalog {
             types: types.map(|it| (it.schema().type_name.clone(), it)).collect(),
             template: heat::template(),
+            shelf: Shelf::default(),
             bench: std::sync::OnceLock::new(),
         }
     }
 
-    /// Whoever makes resources of a type. [`TEMPLATE`] makes those of templates.
+    pub(crate) fn shelf(&self) -> &Shelf {
+        &self.shelf
+    }
+
+    /// Whoever makes resources of a type. [`TEMPLATE`] makes those of templates; what a project brings is called `TYPE@VERSION`.
     pub(crate) fn plugin(&self, name: &str) -> Option<Arc<dyn Plugin>> {
+        if let Some((type_name, id)) = plugin_key(name) {
+            return self.shelf.find(id, type_name);
+        }
         if name == TEMPLATE {
             return Some(Arc::clone(&self.template));
         }

@@ -316,6 +316,9 @@ fn body_of(name: &str) -> Value {
         "module_push" => {
             json!({ "name": "their-module", "bundle": { "name": "x.lua", "text": "return 1" } })
         }
+        "stack_plugin_push" => {
+            json!({ "name": "their-plugin", "lua": { "name": "x.lua", "text": "return {}" } })
+        }
         "task_submit" | "array_submit" => {
             json!({ "spec": { "command": ["true"] }, "range": "1-2" })
         }
