@@ -26,6 +26,73 @@ async fn templates_are_validated_without_values() {
 }
 
 #[tokio::test]
+async fn what_values_say_is_no_obstacle_where_nothing_is_made() {
+    let heat = Heat::new().await;
+    let base = "heat_template_version: 2021-04-16\n\
+         parameters: { size: { type: number, default: '' }, word: { type: string, constraints: [{ length: { max: 2 } }] } }\n";
+    let inner = format!("{base}resources: {{ x: {{ type: OS::Heat::Nope }} }}\n");
+    for (resources, code, kind) in [
+        ("a: { type: OS::Heat::RandomString, properties: { length: 600 } }", 200, ""),
+        ("a: { type: OS::Heat::Value, properties: { value: { get_param: nobody } } }", 200, ""),
+        ("a: { type: OS::Heat::Value, properties: { value: { get_file: gone.sh } } }", 200, ""),
+        ("a: { type: OS::Heat::Value }", 200, ""),
+        (
+            "a: { type: OS::Heat::ResourceGroup, properties: { resource_def: { type: OS::Heat::Nope } } }",
+            200,
+            "",
+        ),
+        ("a: { type: inner.yaml }", 200, ""),
+        ("a: { type: OS::Heat::RandomString, properties: { lengths: 6 } }", 400, "HTTPBadRequest"),
+        ("a: { type: OS::Heat::Nope }", 400, "HTTPBadRequest"),
+        ("a: { type: gone.yaml }", 400, "HTTPBadRequest"),
+        ("a: { type: OS::Heat::None, depends_on: b }", 400, "InvalidTemplateReference"),
+    ] {
+        let template = format!("{base}resources: {{ {resources} }}\n");
+        let body = json!({ "template": template, "files": { "inner.yaml": inner }, "parameters": { "word": "long" } });
+        let told = heat.call(Method::POST, "/validate", Some(body)).await;
+        assert_eq!(told.status.as_u16(), code, "{resources}: {}", told.json());
+        let told = told.json();
+        match code {
+            200 => assert_eq!(told["Parameters"]["word"]["Value"], "long", "{told}"),
+            _ => assert_eq!(told["error"]["type"], kind, "{told}"),
+        }
+        let body = json!({ "stack_name": "never", "template": template, "files": { "inner.yaml": inner }, "parameters": { "word": "long", "size": 1 } });
+        assert_eq!(heat.refused(Method::POST, "/stacks", Some(body)).await.0, 400, "{resources}");
+    }
+    assert_eq!(heat.get("/stacks").await["stacks"], json!([]));
+    assert_eq!(heat.get("/stacks?limit=0").await["stacks"], json!([]));
+    assert_eq!(heat.refused(Method::GET, "/stacks?sort_dir=sideways", None).await.0, 400);
+}
+
+#[tokio::test]
+async fn an_output_that_cannot_be_had_hinders_no_stack() {
+    let mut heat = Heat::new().await;
+    let template = "heat_template_version: 2021-04-16\n\
+         resources: { n: { type: inner.yaml } }\n\
+         outputs:\n  p: { value: { get_param: nobody } }\n  f: { value: { get_file: gone.sh } }\n\
+         \x20 r: { value: { get_resource: nobody } }\n  a: { value: { get_attr: [n, nothing] } }\n  it: { value: here }\n";
+    let inner = "heat_template_version: 2021-04-16\n";
+    let body = json!({ "stack_name": "s", "template": template, "files": { "inner.yaml": inner } });
+    let told = heat.call(Method::POST, "/stacks", Some(body)).await;
+    assert_eq!(told.status, 201, "{}", told.json());
+    heat.settle().await;
+    let asked = heat.get("/stacks/s/resources").await["resources"][0]["links"][0]["href"].clone();
+    let path = asked.as_str().unwrap().split("/v1/one").nth(1).unwrap().to_owned();
+    let told = heat.get(&format!("{path}?with_attr=nothing")).await;
+    assert_eq!(told["resource"]["attributes"]["nothing"], Value::Null);
+    assert!(told["resource"]["attributes"].as_object().unwrap().contains_key("nothing"));
+    let outputs = heat.get("/stacks/s").await["stack"]["outputs"].clone();
+    for output in outputs.as_array().unwrap() {
+        match output["output_key"].as_str().unwrap() {
+            "it" => assert_eq!(output["output_value"], "here"),
+            "p" | "f" | "r" => assert!(output["output_error"].is_string(), "{output}"),
+            _ => assert_eq!(output["output_value"], Value::Null, "{output}"),
+        }
+    }
+    assert_eq!(outputs.as_array().unwrap().len(), 5);
+}
+
+#[tokio::test]
 async fn what_would_change_is_told_in_five_lists() {
     let mut heat = Heat::new().await;
     let id = demo_made(&mut heat).await;
