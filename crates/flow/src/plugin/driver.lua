@@ -14,7 +14,7 @@ local function described(one)
 		description = one.description or "",
 		properties = one.properties or {},
 		attributes = one.attributes or {},
-		verbs = verbs,
+		verbs = if #verbs > 0 then verbs else nil,
 		example = one.example,
 	}
 end

@@ -76,7 +76,8 @@ pub(super) async fn converse(
     let hear = plugin.hear.clone();
     let mut talk = Talk { input: Some(input), output: BufReader::new(output), hear, words: 0 };
     let mut last = Last::default();
-    let asked = async {
+    // Its input ends with this.
+    let asked = async move {
         let manifest = tokio::time::timeout(HELLO_TIME.min(plugin.timeout), talk.hello());
         let manifest = manifest.await.map_err(|_| {
             let time = HELLO_TIME.min(plugin.timeout);
@@ -88,28 +89,30 @@ pub(super) async fn converse(
         };
         Ok::<_, Wrong>((manifest, reply))
     };
-    let told = {
+    let (told, status) = {
         let heard = last.follow(errors, &plugin.hear);
-        let limited = tokio::time::timeout(plugin.timeout, asked);
-        tokio::pin!(heard, limited);
+        let spoken = async {
+            let told = tokio::time::timeout(plugin.timeout, asked).await.unwrap_or_else(|_| {
+                let time = plugin.timeout.as_secs_f64();
+                Err(Wrong::Said(format!("it did not answer within {time} s, and was ended")))
+            });
+            let status = match &told {
+                Ok(_) | Err(Wrong::Ended) => ended(&mut child).await,
+                Err(Wrong::Said(_)) => None,
+            };
+            drop(group);
+            (told, status)
+        };
+        tokio::pin!(heard, spoken);
         tokio::select! {
-            told = &mut limited => told,
-            () = &mut heard => (&mut limited).await,
+            spoken = &mut spoken => {
+                // What it said last is read by the time that nobody can write any more.
+                let _nobody_waits_longer = tokio::time::timeout(END_TIME, heard).await;
+                spoken
+            }
+            () = &mut heard => (&mut spoken).await,
         }
     };
-    drop(talk.input.take());
-    let told = match told {
-        Err(_) => Err(Wrong::Said(format!(
-            "it did not answer within {} s, and was ended",
-            plugin.timeout.as_secs_f64()
-        ))),
-        Ok(told) => told,
-    };
-    let status = match &told {
-        Ok(_) | Err(Wrong::Ended) => ended(&mut child).await,
-        Err(Wrong::Said(_)) => None,
-    };
-    drop(group);
     let _it_is_reaped = tokio::time::timeout(END_TIME, child.wait()).await;
     told.map_err(|wrong| match wrong {
         Wrong::Said(text) => Trouble(text),

@@ -4,6 +4,7 @@
 mod executions;
 mod files;
 mod handlers;
+mod plugins;
 mod programs;
 mod resume;
 mod world;
