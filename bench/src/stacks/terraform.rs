@@ -84,8 +84,8 @@ impl Place {
     /// Makes everything, looks whether it is as it should be, and takes it down.
     pub async fn round(&self, parallelism: usize) -> anyhow::Result<Round> {
         let at_once = format!("-parallelism={parallelism}");
-        let mut round = Round::default();
-        round.apply = self.run(&["apply", "-auto-approve", &at_once]).await?;
+        let apply = self.run(&["apply", "-auto-approve", &at_once]).await?;
+        let mut round = Round { apply, ..Round::default() };
         if round.apply.is_some() {
             round.plan = self.run(&["plan", "-detailed-exitcode", &at_once]).await?;
             round.destroy = self.run(&["destroy", "-auto-approve", &at_once]).await?;

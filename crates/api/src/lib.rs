@@ -50,8 +50,8 @@ pub mod workload;
 
 pub use common::{
     APPROVAL_HEADER, BREAK_GLASS_HEADER, CSRF_HEADER, IDEMPOTENCY_KEY, Listing,
-    PROBLEM_CONTENT_TYPE, PageQuery, Paged, Problem, ProjectPath, REQUEST_ID_HEADER, SESSION_COOKIE,
-    WatchKind, WatchMessage,
+    PROBLEM_CONTENT_TYPE, PageQuery, Paged, Problem, ProjectPath, REQUEST_ID_HEADER,
+    SESSION_COOKIE, WatchKind, WatchMessage,
 };
 pub use endpoint::{
     Access, Described, Endpoint, IfMatch, Nothing, SchemaOf, Stream, Visitor, fits,

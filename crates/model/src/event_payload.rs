@@ -28,9 +28,9 @@ pub use people::{
     LoginPayload, ProjectPayload, RolePayload, TokenPayload, UserPayload,
 };
 pub use work::{
-    ArrayPayload, CustomPayload, ExecutionPayload, ExecutionPhasePayload, ExecutionStepPayload, HookPayload,
-    HookSetPayload, LockPayload, OperationPayload, SchedulePayload, StackPayload, StatePayload,
-    VersionPayload,
+    ArrayPayload, CustomPayload, ExecutionPayload, ExecutionPhasePayload, ExecutionStepPayload,
+    HookPayload, HookSetPayload, LockPayload, OperationPayload, SchedulePayload, StackPayload,
+    StatePayload, VersionPayload,
 };
 
 /// Declares payloads all of whose fields may be absent.

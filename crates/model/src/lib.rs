@@ -103,11 +103,12 @@ pub use event_name::{
 pub use event_payload::{
     ApprovalPayload, ApprovalPolicyPayload, ArrayPayload, AuditAnchorPayload, AuditSinkPayload,
     AuthorityPayload, BackupPayload, CustomPayload, EventPayload, ExecutionPayload,
-    ExecutionPhasePayload, ExecutionStepPayload, GroupPayload, HookPayload, HookSetPayload, IdentityPayload, ImagePayload,
-    InvitationPayload, JoinPayload, LockPayload, LoginPayload, NodeBackupPayload, NodeDeedPayload,
-    NodeGpuPayload, NodeImagePayload, NodePayload, OperationPayload, ProjectPayload, RolePayload,
-    RunPayload, SchedulePayload, SecretPayload, ServerPayload, StackPayload, StatePayload,
-    TokenPayload, UserPayload, VersionPayload, WatcherPayload, WatcherSetPayload,
+    ExecutionPhasePayload, ExecutionStepPayload, GroupPayload, HookPayload, HookSetPayload,
+    IdentityPayload, ImagePayload, InvitationPayload, JoinPayload, LockPayload, LoginPayload,
+    NodeBackupPayload, NodeDeedPayload, NodeGpuPayload, NodeImagePayload, NodePayload,
+    OperationPayload, ProjectPayload, RolePayload, RunPayload, SchedulePayload, SecretPayload,
+    ServerPayload, StackPayload, StatePayload, TokenPayload, UserPayload, VersionPayload,
+    WatcherPayload, WatcherSetPayload,
 };
 pub use figure::{Figure, FigureSample, FigureUnit};
 pub use generation::{Freshness, Generation};
@@ -117,8 +118,8 @@ pub use id::{
     HookId, ImageId, InstallationId, InvitationId, JoinTokenId, LockHoldId, LockId, ModuleId,
     NodeBackupId, NodeId, OperationId, ParseIdError, PlacementId, PrincipalId, ProjectId, RoleId,
     RunId, ScheduleId, SecretId, ServerId, SoftwareConfigId, SoftwareDeploymentId,
-    StackDefinitionId, StackEventId, StackId, StackPlanId, StackPluginId, StackResourceId, StackSnapshotId,
-    TokenId, TypedId, WatcherId, WebSessionId, WorkflowId, WorkloadId,
+    StackDefinitionId, StackEventId, StackId, StackPlanId, StackPluginId, StackResourceId,
+    StackSnapshotId, TokenId, TypedId, WatcherId, WebSessionId, WorkflowId, WorkloadId,
 };
 pub use image::{
     EngineAsk, IMAGE_SCHEME, Image, ImageNews, ImagePick, ImageRef, ImageSource, JobState,

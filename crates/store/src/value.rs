@@ -11,8 +11,8 @@ use hostler_model::{
     GroupId, HookId, ImageId, InvitationId, JoinTokenId, KeyId, LockHoldId, LockId, ModuleId, Name,
     NodeBackupId, NodeId, OperationId, PlacementId, PrincipalId, ProjectId, RoleId, RunId,
     ScheduleId, SecretId, ServerId, SoftwareConfigId, SoftwareDeploymentId, Span,
-    StackDefinitionId, StackEventId, StackId, StackPlanId, StackPluginId, StackResourceId, StackSnapshotId,
-    Timestamp, TokenId, WatcherId, WebSessionId, WorkflowId, WorkloadId,
+    StackDefinitionId, StackEventId, StackId, StackPlanId, StackPluginId, StackResourceId,
+    StackSnapshotId, Timestamp, TokenId, WatcherId, WebSessionId, WorkflowId, WorkloadId,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -215,7 +215,8 @@ id_values!(
     StackDefinitionId,
     StackEventId,
     StackId,
-    StackPlanId, StackPluginId,
+    StackPlanId,
+    StackPluginId,
     StackResourceId,
     StackSnapshotId,
     TokenId,

@@ -2,8 +2,8 @@
 
 use hostler_api::stack::{StackEventView, StackOutputView, StackView};
 use hostler_api::stack_check::{StackChecklistView, StackDependenciesView};
-use hostler_api::stack_plugin::StackPluginView;
 use hostler_api::stack_plan::{StackDriftView, StackPlanView};
+use hostler_api::stack_plugin::StackPluginView;
 use hostler_api::stack_point::{StackComparisonView, StackRevisionView, StackSnapshotView};
 use hostler_api::stack_resource::{StackHookView, StackResourceView};
 use hostler_api::stack_type::{StackEditionView, StackTypeDetailView, StackTypeView};
@@ -524,4 +524,3 @@ impl Show for StackPluginView {
         ]
     }
 }
-

@@ -52,7 +52,7 @@ impl Control {
         let wanting = self.store.read().await?.execution_wanting(self.now(), BATCH).await?;
         let mut report = ExecutionReport { looked_at: wanting.len(), ..Default::default() };
         for id in wanting {
-            match self.execution_advance(id).await {
+            match Box::pin(self.execution_advance(id)).await {
                 Ok(moved) => report.moved += usize::from(moved),
                 Err(error) => {
                     report.failed += 1;

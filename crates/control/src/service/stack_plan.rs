@@ -104,7 +104,7 @@ impl Control {
         project: &Project,
         intent: StackIntent,
     ) -> Result<StackPlanDetail, StackRefusal> {
-        let draft = self.stack_plan_draft(cx, project, intent).await?;
+        let draft = Box::pin(self.stack_plan_draft(cx, project, intent)).await?;
         let Draft { stack_id, base, sealed, stage, warnings } = draft;
         let tried = self.stack_try(&stage, Wish::new(sealed.action, sealed.body.clone()))?;
         if let (Some(before), Some(after)) = (&stage.scene.blueprint, &tried.blueprint)
@@ -243,7 +243,7 @@ impl Control {
                 require(cx, project, Permission::StackApply)?;
                 let making =
                     Making { id: plan.stack_id, name, body, options, action, plan: Some(id) };
-                self.stack_make(cx, project, making).await
+                Box::pin(self.stack_make(cx, project, making)).await
             }
             (_, Some(body)) => {
                 require(cx, project, Permission::StackApply)?;
@@ -252,12 +252,12 @@ impl Control {
                 let known = self.stack_body(&seen).await?;
                 let plan = Some(id);
                 let turn = Turn { seen, known, body, options, action, base, plan };
-                self.stack_turn(cx, project, turn).await
+                Box::pin(self.stack_turn(cx, project, turn)).await
             }
             (_, None) => {
                 let name_or_id = stack_id.as_str();
                 let ending = Ending { name_or_id, is_forced, base, plan: Some(id), reason };
-                self.stack_take_down(cx, project, ending).await
+                Box::pin(self.stack_take_down(cx, project, ending)).await
             }
         }
     }

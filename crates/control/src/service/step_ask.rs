@@ -61,7 +61,7 @@ impl Control {
         let step = self.stepper(node, placement, run).await?;
         let reply = match read(asked) {
             Ok(ask) => {
-                let answer = self.step_answer(&step, ask, asked);
+                let answer = Box::pin(self.step_answer(&step, ask, asked));
                 match self.clock.timeout(PATIENCE, answer).await {
                     Ok(answer) => answer.unwrap_or_else(|error| told(&error)),
                     Err(_) => Reply::Later("the server took too long".to_owned()),
@@ -156,7 +156,7 @@ impl Control {
                 let event = self.event_emit(&cx, &step.project, new).await?;
                 Ok(Reply::Event(event.sequence.to_string()))
             }
-            Ask::Stack { id, want } => self.step_stack(step, &id, want, said).await,
+            Ask::Stack { id, want } => Box::pin(self.step_stack(step, &id, want, said)).await,
             Ask::Watcher { .. } => Ok(Reply::Refused(NO_WATCHERS.to_owned())),
         }
     }

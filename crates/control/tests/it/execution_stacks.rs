@@ -36,13 +36,14 @@ struct Show {
 
 impl Show {
     async fn new() -> Show {
-        Show::on(World::new(1).await).await
+        Box::pin(Show::on(World::new(1).await)).await
     }
 
     /// With the stack `web`, whose object has the value `one`.
     async fn on(world: World) -> Show {
         let mut rig = Rig::on(world);
-        rig.create("web", form(json!({ "a": outside(json!({ "get_param": "word" })) }))).await;
+        let resources = json!({ "a": outside(json!({ "get_param": "word" })) });
+        Box::pin(rig.create("web", form(resources))).await;
         let watch = rig.control().lock_watch();
         Show { rig, watch }
     }

@@ -74,7 +74,7 @@ pub async fn examine(plugin: &Plugin, scratch: &Path) -> Vec<Trial> {
             number: std::cell::Cell::new(0),
             slowest: std::cell::Cell::new(Duration::ZERO),
         };
-        life.examine(&mut book).await;
+        Box::pin(life.examine(&mut book)).await;
     }
     book.trials
 }

@@ -87,9 +87,12 @@ impl Plugin {
 /// What opens the order of a call and closes its answer: both hold what stacks keep sealed, and lie among files that more
 /// people may read.
 pub struct Lock {
-    pub open: Box<dyn Fn(&[u8]) -> Result<Vec<u8>, String>>,
-    pub close: Box<dyn Fn(&[u8]) -> Result<Vec<u8>, String>>,
+    pub open: Key,
+    pub close: Key,
 }
+
+/// One way through a lock, or why there is none.
+pub type Key = Box<dyn Fn(&[u8]) -> Result<Vec<u8>, String>>;
 
 /// Whether a working directory holds a call of a plugin, and not a step of a workflow.
 pub fn is_plugin_call(workdir: &Path) -> bool {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use hostler_lua::body::{Input, Performer};
 use hostler_lua::modules::services::{
     Answer, Change, Changed, Entry, Holder, LocalServices, Pattern, Registered, Resource,
-    ResourceSpec, ServiceError, Services, Stack, Taken, Watcher,
+    ResourceSpec, ServiceError, Services, Stack, StackAct, Taken, Watcher,
 };
 use hostler_lua::modules::{Acting, Sink, Stream};
 use hostler_lua::{Bundle, Given};
@@ -527,6 +527,7 @@ impl Services for Slow {
     fn resource_get(&self, kind: &str, name: &str) -> Answer<'_, Option<Resource>> { self.0.resource_get(kind, name) }
     fn resource_update(&self, kind: &str, name: &str, state: Option<String>, error: Option<String>) -> Answer<'_, Option<Resource>> { self.0.resource_update(kind, name, state, error) }
     fn resource_delete(&self, kind: &str, name: &str) -> Answer<'_, bool> { self.0.resource_delete(kind, name) }
+    fn stack_act(&self, act: StackAct) -> Answer<'_, serde_json::Value> { self.0.stack_act(act) }
 }
 
 #[test]

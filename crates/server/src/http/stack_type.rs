@@ -43,7 +43,8 @@ pub(crate) async fn get(
     app: App,
     call: Call<StackTypeGet>,
 ) -> Result<Answer<StackTypeDetailView>, Error> {
-    let StackType { name, of, schema } = app.control().stack_type(call.project(), &call.path.kind).await?;
+    let StackType { name, of, schema } =
+        app.control().stack_type(call.project(), &call.path.kind).await?;
     Ok(Answer::new(StackTypeDetailView {
         name,
         of,

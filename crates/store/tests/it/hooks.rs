@@ -339,7 +339,8 @@ async fn what_a_workload_does_by_itself_has_the_cause_of_its_last_change(world: 
     let told = |kind, id: &str| event(kind, None, id, 0);
     let asked = |request: &str| NewAuditEntry { request_id: request.to_owned(), ..audit("apply") };
     let created = told(EventKind::WorkloadCreated, "w1");
-    tx!(world, tx => tx.journal_append(&[created], &[asked("r1")]));
+    let (created, asked) = ([created], [asked("r1")]);
+    tx!(world, tx => tx.journal_append(&created, &asked));
     let by_itself = [
         told(EventKind::WorkloadPlaced, "w1"),
         told(EventKind::WorkloadStarted, "w1"),
@@ -347,8 +348,8 @@ async fn what_a_workload_does_by_itself_has_the_cause_of_its_last_change(world: 
         told(EventKind::WorkloadPlaced, "w2"),
     ];
     tx!(world, tx => tx.journal_append(&by_itself, &[]));
-    let changed = told(EventKind::WorkloadChanged, "w1").caused_by("hook/h/1");
-    tx!(world, tx => tx.journal_append(&[changed], &[]));
+    let changed = [told(EventKind::WorkloadChanged, "w1").caused_by("hook/h/1")];
+    tx!(world, tx => tx.journal_append(&changed, &[]));
     tx!(world, tx => tx.journal_append(&by_itself, &[]));
     let mut read = world.read().await.unwrap();
     let mut causes = Vec::new();

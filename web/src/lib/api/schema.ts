@@ -3948,7 +3948,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what happened to a stack and its resources, the oldest first; `after` an event that is known, what is new. */
+        /** List what happened to a stack and its resources, the oldest first; with `watch=true`, stream it as it happens. */
         get: operations["stack_event_list"];
         put?: never;
         post?: never;
@@ -4159,6 +4159,59 @@ export interface paths {
         put?: never;
         /** Look at the objects of a stack as they are now, and keep how far they are from what it says. */
         post: operations["stack_drift_detect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-plugins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List plugins by name, the newest version of each. */
+        get: operations["stack_plugin_list"];
+        put?: never;
+        /** Keep a plugin: a node is asked what it is, and it gets a new version, unless nothing changed. */
+        post: operations["stack_plugin_push"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-plugins/{plugin}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show a plugin: its newest version, or another one. */
+        get: operations["stack_plugin_get"];
+        put?: never;
+        post?: never;
+        /** Remove a plugin with all its versions, or one of them; not while a stack is made with it. */
+        delete: operations["stack_plugin_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/projects/{project}/stack-plugins/{plugin}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the versions of a plugin, newest first. */
+        get: operations["stack_plugin_version_list"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4703,6 +4756,11 @@ export interface components {
             /** @description Only those in this state. */
             state?: components["schemas"]["ApprovalState"] | null;
             /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
+            /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
              */
@@ -4755,7 +4813,7 @@ export interface components {
         ApprovalRule: {
             /**
              * @description What needs an approval: `task.submit`, `workflow.run`, `workload.apply`, `workload.remove`,
-             *     `node.drain`, `node.remove`, `secret.value`.
+             *     `stack.apply`, `stack.remove`, `node.drain`, `node.remove`, `secret.value`.
              */
             verbs: components["schemas"]["Permission"][];
             /** @description Only where all of this is true; everything when absent. */
@@ -4859,6 +4917,11 @@ export interface components {
         /** Format: uuid */
         ArrayId: string;
         ArrayListQuery: {
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -4991,6 +5054,11 @@ export interface components {
              *     may be empty although more follow: go on with `nextCursor`.
              */
             text?: string | null;
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -5227,6 +5295,11 @@ export interface components {
             /** @description Only blobs of this kind. */
             kind?: components["schemas"]["BlobKind"] | null;
             /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
+            /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
              */
@@ -5257,6 +5330,34 @@ export interface components {
              * @description When it was last asked for, give or take an hour.
              */
             timeUsed: string;
+        };
+        /** @description How a phase ended. */
+        CareEnd: ("succeeded" | "failed") | "warned" | "skipped" | "released" | "lost";
+        /** @description What is done for a stack. */
+        CareKind: "lock" | "validate" | "drift" | "snapshot" | "drift-after" | "rollback";
+        /** @description How a phase stands. */
+        CareStanding: "waiting" | {
+            running: {
+                /** Format: date-time */
+                since: string;
+                /** Format: date-time */
+                until: string;
+            };
+        } | {
+            held: {
+                /** Format: date-time */
+                since: string;
+                /** Format: date-time */
+                renewed: string;
+            };
+        } | {
+            ended: {
+                /** Format: date-time */
+                since: string;
+                /** Format: date-time */
+                at: string;
+                end: components["schemas"]["CareEnd"];
+            };
         };
         /** @description What becomes of times that passed while nothing could be started. */
         CatchUp: "none" | "one" | "all";
@@ -5401,6 +5502,11 @@ export interface components {
         DeliveryQuery: {
             /** @description Only those in this state. */
             state?: components["schemas"]["DeliveryState"] | null;
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -5623,7 +5729,7 @@ export interface components {
             loopDepth?: number;
         };
         /** @description Every kind of event; `docs/reference/events.md` is generated from this list. */
-        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.administered" | "node.administer-failed" | "node.backed-up" | "node.backup-failed" | "node.backup-damaged" | "node.backup-removed" | "node.restored" | "node.restore-failed" | "node.removed" | "identity.keys-changed" | "image.added" | "image.removed" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.used" | "approval.withdrawn" | "approval.void" | "approval.break-glass" | "approval-policy.created" | "approval-policy.changed" | "approval-policy.removed" | "audit.anchored" | "audit.sink-trouble" | "audit.sink-well" | "authority.rotation-begun" | "authority.rotation-aborted" | "authority.rotated" | "custom" | "hook.created" | "hook.changed" | "hook.removed" | "hook.dead-letter" | "hook.loop-cut" | "backup.created" | "backup.failed" | "backup.restored" | "invitation.created" | "invitation.accepted" | "invitation.refused" | "invitation.revoked" | "join.refused" | "lock.expired" | "lock.forced" | "login.throttled" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "role.created" | "role.changed" | "role.removed" | "group.created" | "group.changed" | "group.removed" | "schedule.created" | "schedule.changed" | "schedule.paused" | "schedule.resumed" | "schedule.removed" | "schedule.fired" | "schedule.failed" | "schedule.missed" | "secret.created" | "secret.rotated" | "secret.linked" | "secret.destroyed" | "secret.removed" | "secret.unopened" | "secret.rewrapped" | "stack.created" | "stack.begun" | "stack.completed" | "stack.failed" | "stack.removed" | "stack.paused" | "stack.hook-cleared" | "stack.signalled" | "stack.marked" | "stack.drifted" | "state.cleared" | "server.started" | "server.stopped" | "token.exposed" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "user.reset-issued" | "user.reset-used" | "user.second-factor-on" | "user.second-factor-off" | "user.recovery-code-used" | "user.linked" | "user.unlinked" | "user.sessions-ended" | "watcher.created" | "watcher.changed" | "watcher.removed" | "watcher.fired" | "watcher.cleared" | "watcher.trouble" | "workflow.pushed" | "workflow.removed" | "module.pushed" | "module.removed" | "execution.created" | "execution.step-started" | "execution.step-ended" | "execution.step-retried" | "execution.step-waits" | "execution.step-undone" | "execution.cancel-requested" | "execution.retried" | "execution.succeeded" | "execution.failed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
+        EventKind: "node.joined" | "node.online" | "node.stale" | "node.offline" | "node.cordoned" | "node.uncordoned" | "node.reloaded" | "node.changed" | "node.gpu-trouble" | "node.gpu-well" | "node.image-removed" | "node.image-trouble" | "node.administered" | "node.administer-failed" | "node.backed-up" | "node.backup-failed" | "node.backup-damaged" | "node.backup-removed" | "node.restored" | "node.restore-failed" | "node.removed" | "identity.keys-changed" | "image.added" | "image.removed" | "approval.requested" | "approval.approved" | "approval.denied" | "approval.expired" | "approval.used" | "approval.withdrawn" | "approval.void" | "approval.break-glass" | "approval-policy.created" | "approval-policy.changed" | "approval-policy.removed" | "audit.anchored" | "audit.sink-trouble" | "audit.sink-well" | "authority.rotation-begun" | "authority.rotation-aborted" | "authority.rotated" | "custom" | "hook.created" | "hook.changed" | "hook.removed" | "hook.dead-letter" | "hook.loop-cut" | "backup.created" | "backup.failed" | "backup.restored" | "invitation.created" | "invitation.accepted" | "invitation.refused" | "invitation.revoked" | "join.refused" | "lock.expired" | "lock.forced" | "login.throttled" | "operation.created" | "operation.progressed" | "operation.ended" | "project.created" | "project.changed" | "project.removed" | "role.created" | "role.changed" | "role.removed" | "group.created" | "group.changed" | "group.removed" | "schedule.created" | "schedule.changed" | "schedule.paused" | "schedule.resumed" | "schedule.removed" | "schedule.fired" | "schedule.failed" | "schedule.missed" | "secret.created" | "secret.rotated" | "secret.linked" | "secret.destroyed" | "secret.removed" | "secret.unopened" | "secret.rewrapped" | "stack.created" | "stack.begun" | "stack.completed" | "stack.failed" | "stack.removed" | "stack.paused" | "stack.hook-cleared" | "stack.signalled" | "stack.marked" | "stack.drifted" | "state.cleared" | "server.started" | "server.stopped" | "token.exposed" | "task.created" | "task.assigned" | "task.started" | "task.completed" | "task.failed" | "task.kill-requested" | "task.killed" | "task.oom" | "task.stopped" | "task.paused" | "task.resumed" | "task.pause-requested" | "task.retried" | "task.approval-requested" | "task.rejected" | "array.created" | "array.kill-requested" | "task.lost" | "task.found" | "task.removed" | "user.reset-issued" | "user.reset-used" | "user.second-factor-on" | "user.second-factor-off" | "user.recovery-code-used" | "user.linked" | "user.unlinked" | "user.sessions-ended" | "watcher.created" | "watcher.changed" | "watcher.removed" | "watcher.fired" | "watcher.cleared" | "watcher.trouble" | "workflow.pushed" | "workflow.removed" | "module.pushed" | "module.removed" | "stack-plugin.pushed" | "stack-plugin.removed" | "execution.created" | "execution.step-started" | "execution.step-ended" | "execution.step-retried" | "execution.step-waits" | "execution.step-undone" | "execution.phase" | "execution.cancel-requested" | "execution.retried" | "execution.succeeded" | "execution.failed" | "workload.created" | "workload.changed" | "workload.start-requested" | "workload.stop-requested" | "workload.restart-requested" | "workload.remove-requested" | "workload.removed" | "workload.placed" | "workload.unplaced" | "workload.started" | "workload.restarted" | "workload.stopped" | "workload.completed" | "workload.failed" | "workload.crash-loop" | "workload.oom" | "workload.vanished" | "workload.unhealthy" | "workload.healthy" | "workload.fire-missed" | "workload.runs-untold";
         EventListQuery: {
             /** @description Only events of this project (name or id). */
             project?: string | null;
@@ -5717,6 +5823,11 @@ export interface components {
             /** @description Only those that are not over, or only those that are. */
             open?: boolean | null;
             /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
+            /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
              */
@@ -5737,6 +5848,8 @@ export interface components {
              * @description How many steps run at once where the workflow does not say it.
              */
             atOnce?: number | null;
+            /** @description Name of the stack that it is about, instead of the one that the workflow names. */
+            stack?: string | null;
         };
         ExecutionOutputQuery: {
             /** @description Name of the step. */
@@ -5747,6 +5860,16 @@ export interface components {
             project: string;
             execution: components["schemas"]["ExecutionId"];
         };
+        /** @description One thing that an execution does for its stack. */
+        ExecutionPhaseView: {
+            /** @description `lock`, `validate`, `drift`, `snapshot`, `drift-after` or `rollback`. */
+            phase: components["schemas"]["CareKind"];
+            /** @description `waiting`, `running`, `held`, `succeeded`, `warned`, `failed`, `skipped`, `released` or `lost`. */
+            status: string;
+            standing: components["schemas"]["CareStanding"];
+            /** @description What it found, or what it waits for. */
+            message?: string;
+        };
         ExecutionRetryBody: {
             /** @description From this step on: it, and everything that depends on it, is done again even where it succeeded. */
             from?: string | null;
@@ -5755,6 +5878,18 @@ export interface components {
              * @default false
              */
             uncertain?: boolean;
+        };
+        /** @description What an execution does for the stack that it is about. */
+        ExecutionStackView: {
+            name: components["schemas"]["StackName"];
+            /** @description In their order. */
+            phases: components["schemas"]["ExecutionPhaseView"][];
+            /** @description The snapshot that was taken before the first step. */
+            snapshot?: components["schemas"]["StackSnapshotId"] | null;
+            /** @description The hold of its lock, while it has one. */
+            hold?: components["schemas"]["LockHoldId"] | null;
+            /** @description Why the execution ended although nobody asked for it. */
+            failure?: string | null;
         };
         /** @description A step of an execution. */
         ExecutionStepView: {
@@ -5785,7 +5920,7 @@ export interface components {
             workflow: string;
             /** Format: uint32 */
             version: number;
-            /** @description `beginning`, `running`, `finishing` or `ended`. */
+            /** @description `preparing`, `beginning`, `running`, `settling`, `finishing` or `ended`. */
             state: string;
             /** @description `succeeded`, `failed`, `timed-out` or `cancelled`, once that is known. */
             outcome?: string | null;
@@ -5797,6 +5932,8 @@ export interface components {
             timeEnded?: string | null;
             options: components["schemas"]["ExecutionOptions"];
             values?: unknown;
+            /** @description What is done for its stack, where something is. */
+            stack?: components["schemas"]["ExecutionStackView"] | null;
             /** @description In the order of the definition; empty in lists. */
             steps?: components["schemas"]["ExecutionStepView"][];
             /** @description What steps gave out with `export`, by name. */
@@ -6716,6 +6853,11 @@ export interface components {
             /** @description Only versions of this image. */
             name?: string | null;
             /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
+            /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
              */
@@ -7471,7 +7613,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing66: {
-            items: components["schemas"]["StackRevisionView"][];
+            items: components["schemas"]["StackPluginView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -7479,7 +7621,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing67: {
-            items: components["schemas"]["StackSnapshotView"][];
+            items: components["schemas"]["StackRevisionView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -7487,7 +7629,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing68: {
-            items: components["schemas"]["StackChecklistView"][];
+            items: components["schemas"]["StackSnapshotView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -7495,7 +7637,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing69: {
-            items: components["schemas"]["StackCheckLine"][];
+            items: components["schemas"]["StackChecklistView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -7511,7 +7653,7 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing70: {
-            items: components["schemas"]["StackTypeView"][];
+            items: components["schemas"]["StackCheckLine"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
             /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
@@ -7519,6 +7661,14 @@ export interface components {
         };
         /** @description A part of a list. */
         Listing71: {
+            items: components["schemas"]["StackTypeView"][];
+            /** @description Pass it as `cursor` to get what follows; absent at the end. */
+            nextCursor?: string | null;
+            /** @description Where a watch that misses nothing after this list begins; absent where nothing can be watched. */
+            watchCursor?: string | null;
+        };
+        /** @description A part of a list. */
+        Listing72: {
             items: components["schemas"]["StackEditionView"][];
             /** @description Pass it as `cursor` to get what follows; absent at the end. */
             nextCursor?: string | null;
@@ -7673,6 +7823,11 @@ export interface components {
         LockListQuery: {
             /** @description Also those that nobody holds or waits for, as long as they are remembered. */
             all?: boolean | null;
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -8013,6 +8168,11 @@ export interface components {
             /** @description Only with this name. */
             label?: string | null;
             /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
+            /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
              */
@@ -8212,6 +8372,11 @@ export interface components {
             state?: components["schemas"]["NodeState"] | null;
             /** @description Only nodes that carry these labels, as `key=value,key=value`. */
             selector?: string | null;
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -8438,7 +8603,7 @@ export interface components {
          * @description Kinds of objects that events, audit entries and watch streams speak of.
          * @enum {string}
          */
-        ObjectKind: "approval" | "approval-policy" | "audit-anchor" | "audit-sink" | "authority" | "backup" | "blob" | "container" | "custom" | "execution" | "group" | "hook" | "image" | "invitation" | "join-token" | "lock" | "member" | "module" | "node" | "operation" | "project" | "role" | "schedule" | "secret" | "server" | "software-config" | "software-deployment" | "stack" | "state-namespace" | "task" | "task-array" | "token" | "user" | "watcher" | "web-session" | "workflow" | "workload";
+        ObjectKind: "approval" | "approval-policy" | "audit-anchor" | "audit-sink" | "authority" | "backup" | "blob" | "container" | "custom" | "execution" | "group" | "hook" | "image" | "invitation" | "join-token" | "lock" | "member" | "module" | "node" | "operation" | "project" | "role" | "schedule" | "secret" | "server" | "software-config" | "software-deployment" | "stack" | "stack-plugin" | "state-namespace" | "task" | "task-array" | "token" | "user" | "watcher" | "web-session" | "workflow" | "workload";
         /** @description The object an event is about: enough to fetch it, or to name it once it is gone. */
         ObjectRef: {
             kind: components["schemas"]["ObjectKind"];
@@ -8521,6 +8686,11 @@ export interface components {
         OperationListQuery: {
             /** @description Only operations in this state. */
             state?: components["schemas"]["OperationState"] | null;
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -8647,8 +8817,13 @@ export interface components {
         Overlap: "allow" | "forbid" | "replace" | "queue";
         /** @description Which packages are meant. */
         PackageWhich: "installed" | "upgradable" | "available";
-        /** @description Parameters of lists that can only be paged. */
+        /** @description Parameters of lists that take nothing but these. */
         PageQuery: {
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -8693,7 +8868,7 @@ export interface components {
             time: string;
         };
         /** @description What somebody may do to a kind of object; `docs/reference/access.md` lists them. */
-        Permission: "access.inspect" | "account.read" | "approval.read" | "approval.decide" | "approval.withdraw" | "approval.break-glass" | "approval-policy.read" | "approval-policy.set" | "approval-policy.global" | "audit.read" | "audit.anchor" | "authority.rotate" | "backup.create" | "backup.read" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "egress.call" | "event.read" | "event.emit" | "group.read" | "group.create" | "group.update" | "group.remove" | "hook.read" | "hook.write" | "hook.manage" | "hook.global" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "lock.read" | "lock.use" | "lock.force" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node.inspect" | "node.administer" | "node.backup" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "schedule.read" | "schedule.write" | "schedule.run" | "schedule.manage" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "system.diagnose" | "session.read" | "session.end" | "stack.read" | "stack.apply" | "stack.remove" | "stack.signal" | "stack.unlock" | "state.read" | "state.write" | "state.clear" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "watcher.read" | "watcher.write" | "workflow.read" | "workflow.push" | "workflow.run" | "workflow.cancel" | "workflow.remove" | "workflow.manage" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
+        Permission: "access.inspect" | "account.read" | "approval.read" | "approval.decide" | "approval.withdraw" | "approval.break-glass" | "approval-policy.read" | "approval-policy.set" | "approval-policy.global" | "audit.read" | "audit.anchor" | "authority.rotate" | "backup.create" | "backup.read" | "blob.read" | "blob.content" | "blob.create" | "blob.remove" | "blob.manage" | "container.read" | "container.export" | "container.remove" | "egress.call" | "event.read" | "event.emit" | "group.read" | "group.create" | "group.update" | "group.remove" | "hook.read" | "hook.write" | "hook.manage" | "hook.global" | "image.read" | "image.push" | "image.take" | "image.export" | "image.sync" | "image.remove" | "invitation.read" | "invitation.create" | "invitation.revoke" | "join-token.read" | "join-token.create" | "join-token.revoke" | "lock.read" | "lock.use" | "lock.force" | "member.read" | "member.set" | "member.remove" | "metrics.read" | "node.read" | "node.update" | "node.cordon" | "node.drain" | "node.reload" | "node.remove" | "node.inspect" | "node.administer" | "node.backup" | "node-image.read" | "node-image.remove" | "operation.read" | "operation.cancel" | "password.change" | "project.read" | "project.update" | "project.create" | "project.share" | "project.remove" | "role.read" | "role.create" | "role.update" | "role.remove" | "schedule.read" | "schedule.write" | "schedule.run" | "schedule.manage" | "secret.read" | "secret.set" | "secret.value" | "secret.remove" | "secret.manage" | "secret.rewrap" | "server.read" | "server.debug" | "system.diagnose" | "session.read" | "session.end" | "stack.read" | "stack.apply" | "stack.remove" | "stack.signal" | "stack.plugin" | "stack.unlock" | "state.read" | "state.write" | "state.clear" | "task.read" | "task.output" | "task.env" | "task.submit" | "task.kill" | "task.pause" | "task.retry" | "task.remove" | "task.manage" | "token.read" | "token.create" | "token.revoke" | "token.manage" | "user.read" | "user.create" | "user.invite" | "user.update" | "user.remove" | "watcher.read" | "watcher.write" | "workflow.read" | "workflow.push" | "workflow.run" | "workflow.cancel" | "workflow.remove" | "workflow.manage" | "workload.read" | "workload.output" | "workload.env" | "workload.apply" | "workload.start" | "workload.stop" | "workload.restart" | "workload.remove" | "workload.exec" | "workload.manage";
         Phase: ("starting" | "running" | "stopping" | "stopped" | "completed") | "waiting" | "backoff" | "idle" | "failed" | "removed";
         /**
          * @description How one node is chosen of several.
@@ -8792,6 +8967,30 @@ export interface components {
              */
             revision: number;
         };
+        /** @description What a plugin is made of. */
+        PluginKind: "executable" | "lua";
+        /** @description Where and how a plugin is run. */
+        PluginPlace: {
+            /**
+             * @description On which nodes; any when nothing is said.
+             * @default {}
+             */
+            placement?: components["schemas"]["PlacementRules"];
+            /** @description As which login of the node; as tasks run when nothing is said. */
+            user?: string | null;
+            /**
+             * @description How long a call may take: 1m when nothing is said.
+             * @example 30s
+             * @example 1m30s
+             */
+            timeout?: string | null;
+            /** @default {} */
+            limits?: components["schemas"]["Limits"];
+            /** @description Secrets that it finds as files in the directory `HOSTLER_SECRETS`, and a file of Lua with `secrets`. */
+            secrets?: string[];
+        };
+        /** @description What a plugin is asked for. */
+        PluginVerb: ("create" | "update" | "delete") | "check" | "get" | "adopt" | "poll";
         /** @description A TCP port. */
         PortWatch: {
             /** Format: uint16 */
@@ -9453,6 +9652,11 @@ export interface components {
             /** @description Only those in this state. */
             state?: components["schemas"]["FireState"] | null;
             /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
+            /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
              */
@@ -9601,6 +9805,11 @@ export interface components {
             /** @description Only secrets of this environment. */
             environment?: string | null;
             /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
+            /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
              */
@@ -9686,6 +9895,11 @@ export interface components {
         SecretVersionListQuery: {
             /** @description The environment of the secret; `default` when absent. */
             environment?: string | null;
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -9800,6 +10014,8 @@ export interface components {
             form?: components["schemas"]["StackFormBody"];
             /** @default {} */
             options?: components["schemas"]["StackOptions"];
+            /** @description Why; it stands at the revision, in events and in the audit trail. */
+            reason?: string;
         };
         StackCancelBody: {
             /**
@@ -9860,6 +10076,8 @@ export interface components {
             form: components["schemas"]["StackFormBody"];
             /** @default {} */
             options?: components["schemas"]["StackOptions"];
+            /** @description Why; it stands at the revision, in events and in the audit trail. */
+            reason?: string;
         };
         StackDefinitionQuery: {
             /**
@@ -9986,8 +10204,13 @@ export interface components {
              * @description At most this many items (1 to 1000, default 100).
              */
             limit?: number | null;
-            /** @description `nextCursor` of the page before. */
+            /**
+             * @description `nextCursor` of the page before; with `watch`, the id of an event that is known, such as the cursor of the last message
+             *     seen: what happened after it is told, and without one everything that is kept.
+             */
             cursor?: string | null;
+            /** @description Keep the connection open and stream what happens, the oldest first. */
+            watch?: boolean | null;
         };
         /** @description Something that happened to a stack or to one of its resources. */
         StackEventView: {
@@ -10089,6 +10312,11 @@ export interface components {
             nested?: boolean | null;
             /** @description Also those that are gone, as long as they are remembered. */
             deleted?: boolean | null;
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -10193,6 +10421,8 @@ export interface components {
             clearParameters?: string[];
             /** @default {} */
             options?: components["schemas"]["StackOptionsBody"];
+            /** @description Why; it stands at the revision, in events and in the audit trail. */
+            reason?: string;
         };
         StackPath: {
             /** @description Name or id of the project. */
@@ -10210,6 +10440,8 @@ export interface components {
                 form: components["schemas"]["StackFormBody"];
                 /** @default {} */
                 options?: components["schemas"]["StackOptionsBody"];
+                /** @description Why; it stands at the revision, in events and in the audit trail. */
+                reason?: string;
             };
         } | {
             patch: {
@@ -10220,6 +10452,8 @@ export interface components {
                 clearParameters?: string[];
                 /** @default {} */
                 options?: components["schemas"]["StackOptionsBody"];
+                /** @description Why; it stands at the revision, in events and in the audit trail. */
+                reason?: string;
             };
         } | {
             remove: {
@@ -10230,6 +10464,8 @@ export interface components {
                  * @default false
                  */
                 force?: boolean;
+                /** @description Why; it stands at the revision, in events and in the audit trail. */
+                reason?: string;
             };
         } | {
             restore: {
@@ -10237,11 +10473,15 @@ export interface components {
                 stack: string;
                 /** @description A revision, such as `v3`, or the id of a snapshot. */
                 point: string;
+                /** @description Why; it stands at the revision, in events and in the audit trail. */
+                reason?: string;
             };
         } | {
             fix: {
                 /** @description Name or id of the stack. */
                 stack: string;
+                /** @description Why; it stands at the revision, in events and in the audit trail. */
+                reason?: string;
             };
         };
         /** Format: uuid */
@@ -10249,6 +10489,11 @@ export interface components {
         StackPlanListQuery: {
             /** @description Only of this stack, by name or by id. */
             stack?: string | null;
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -10283,9 +10528,73 @@ export interface components {
              */
             timeUsed?: string | null;
         };
+        StackPluginExecutable: {
+            /** @description Name of the file, for messages. */
+            file: string;
+            /** @description Its content, which the project has already. */
+            blob: string;
+        };
+        StackPluginListQuery: {
+            /**
+             * Format: uint32
+             * @description At most this many items (1 to 1000, default 100).
+             */
+            limit?: number | null;
+            /** @description `nextCursor` of the page before. */
+            cursor?: string | null;
+        };
+        StackPluginPath: {
+            /** @description Name or id of the project. */
+            project: string;
+            /** @description Name of the plugin. */
+            plugin: string;
+        };
+        /** @description A program, or a file of Lua. */
+        StackPluginPushBody: {
+            name: string;
+            /** @description A program that speaks lines of JSON. */
+            executable?: components["schemas"]["StackPluginExecutable"] | null;
+            /** @description A file of Lua that returns a table of types. */
+            lua?: components["schemas"]["WorkflowBundle"] | null;
+            /**
+             * @description Where and how it is run.
+             * @default {
+             *       "placement": {},
+             *       "limits": {}
+             *     }
+             */
+            place?: components["schemas"]["PluginPlace"];
+        };
+        StackPluginTypeView: {
+            description: string;
+            properties: string[];
+            attributes: string[];
+            /** @description What it can do besides creating and deleting. */
+            verbs: components["schemas"]["PluginVerb"][];
+        };
+        /** @description One version of a plugin. */
+        StackPluginView: {
+            name: string;
+            /** Format: uint32 */
+            version: number;
+            kind: components["schemas"]["PluginKind"];
+            file: string;
+            /** @description Of the program, or of the text with what it imports. */
+            artefact: string;
+            /** @description By name. `stack_type_get` tells more of each. */
+            types: {
+                [key: string]: components["schemas"]["StackPluginTypeView"];
+            };
+            place: components["schemas"]["PluginPlace"];
+            createdBy: string;
+            /** Format: date-time */
+            timeCreated: string;
+        };
         StackRemoveQuery: {
             /** @description Also when other stacks use its outputs. */
             force?: boolean | null;
+            /** @description Why; it stands in events and in the audit trail. */
+            reason?: string | null;
         };
         /** @description What would become of one resource. */
         StackResourceChange: {
@@ -10314,6 +10623,11 @@ export interface components {
              * @description Also of stacks that are resources of this one, so many below each other.
              */
             depth?: number | null;
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -10373,6 +10687,8 @@ export interface components {
         StackRestoreBody: {
             /** @description A revision, such as `v3`, or the id of a snapshot. */
             point: string;
+            /** @description Why; it stands at the revision, in events and in the audit trail. */
+            reason?: string;
         };
         StackRevisionPath: {
             /** @description Name or id of the project. */
@@ -10525,6 +10841,8 @@ export interface components {
             form: components["schemas"]["StackFormBody"];
             /** @default {} */
             options?: components["schemas"]["StackOptionsBody"];
+            /** @description Why; it stands at the revision, in events and in the audit trail. */
+            reason?: string;
         };
         /** @description What one stack uses of another. */
         StackUseView: {
@@ -11064,6 +11382,11 @@ export interface components {
             state?: components["schemas"]["TaskStateKind"] | null;
             /** @description Only tasks of this array (name or id). */
             array?: string | null;
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -11712,11 +12035,22 @@ export interface components {
             /** @description The directory of the workflow is removed when it has succeeded. */
             cleanWorkdir?: boolean;
             requireLock?: boolean;
+            /**
+             * @description How long the lock of the stack is waited for.
+             * @example 30s
+             * @example 1m30s
+             */
+            lockTimeout?: string | null;
             createSnapshot?: boolean;
             validateBefore?: boolean;
             detectDrift?: boolean;
         };
         WorkflowListQuery: {
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -11818,6 +12152,11 @@ export interface components {
             tag?: string | null;
             /** @description Only workloads that stand so; pages may be shorter than asked for, and even empty before the last. */
             phase?: components["schemas"]["WorkloadPhase"] | null;
+            /**
+             * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+             *     be empty although more follow.
+             */
+            filter?: string | null;
             /**
              * Format: uint32
              * @description At most this many items (1 to 1000, default 100).
@@ -13086,6 +13425,11 @@ export interface operations {
     invitation_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -13159,6 +13503,11 @@ export interface operations {
     project_invitation_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -13351,6 +13700,11 @@ export interface operations {
     user_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -13480,6 +13834,11 @@ export interface operations {
     member_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -13558,6 +13917,11 @@ export interface operations {
     role_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -13710,6 +14074,11 @@ export interface operations {
     group_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -13949,6 +14318,11 @@ export interface operations {
                 toDecide?: boolean;
                 /** @description Only those in this state. */
                 state?: components["schemas"]["ApprovalState"];
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -14083,6 +14457,11 @@ export interface operations {
     approval_policy_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -14185,6 +14564,11 @@ export interface operations {
     project_approval_policy_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -14296,6 +14680,11 @@ export interface operations {
     token_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -14392,6 +14781,11 @@ export interface operations {
     project_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -14525,6 +14919,11 @@ export interface operations {
                 state?: components["schemas"]["NodeState"];
                 /** @description Only nodes that carry these labels, as `key=value,key=value`. */
                 selector?: string;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
@@ -14795,6 +15194,11 @@ export interface operations {
     join_token_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -15216,6 +15620,11 @@ export interface operations {
                 state?: components["schemas"]["NodeBackupState"];
                 /** @description Only with this name. */
                 label?: string;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -15401,6 +15810,11 @@ export interface operations {
             query?: {
                 /** @description Only versions of this image. */
                 name?: string;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -15725,6 +16139,11 @@ export interface operations {
                 state?: components["schemas"]["TaskStateKind"];
                 /** @description Only tasks of this array (name or id). */
                 array?: string;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
@@ -15991,6 +16410,11 @@ export interface operations {
     array_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -16247,6 +16671,11 @@ export interface operations {
                 tag?: string;
                 /** @description Only workloads that stand so; pages may be shorter than asked for, and even empty before the last. */
                 phase?: components["schemas"]["WorkloadPhase"];
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before; with `watch`, the `watchCursor` of a list or of the last message seen. */
@@ -16453,6 +16882,11 @@ export interface operations {
     workload_run_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -16695,6 +17129,11 @@ export interface operations {
     workflow_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -16832,6 +17271,11 @@ export interface operations {
     workflow_version_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -16902,6 +17346,11 @@ export interface operations {
                 workflow?: string;
                 /** @description Only those that are not over, or only those that are. */
                 open?: boolean;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -17039,6 +17488,11 @@ export interface operations {
     module_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -17176,6 +17630,11 @@ export interface operations {
     module_version_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -17206,6 +17665,11 @@ export interface operations {
     schedule_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -17432,6 +17896,11 @@ export interface operations {
             query?: {
                 /** @description Only those in this state. */
                 state?: components["schemas"]["FireState"];
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -17495,6 +17964,11 @@ export interface operations {
     watcher_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -17661,6 +18135,11 @@ export interface operations {
             query?: {
                 /** @description Only blobs of this kind. */
                 kind?: components["schemas"]["BlobKind"];
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -17931,6 +18410,11 @@ export interface operations {
             query?: {
                 /** @description Only secrets of this environment. */
                 environment?: string;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -18174,6 +18658,11 @@ export interface operations {
             query?: {
                 /** @description The environment of the secret; `default` when absent. */
                 environment?: string;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -18259,6 +18748,11 @@ export interface operations {
             query?: {
                 /** @description Also those that nobody holds or waits for, as long as they are remembered. */
                 all?: boolean;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -18438,6 +18932,11 @@ export interface operations {
     hook_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -18624,6 +19123,11 @@ export interface operations {
             query?: {
                 /** @description Only those in this state. */
                 state?: components["schemas"]["DeliveryState"];
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -18712,6 +19216,11 @@ export interface operations {
     project_hook_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -18913,6 +19422,11 @@ export interface operations {
             query?: {
                 /** @description Only those in this state. */
                 state?: components["schemas"]["DeliveryState"];
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -19007,6 +19521,11 @@ export interface operations {
     state_namespace_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -19303,6 +19822,11 @@ export interface operations {
             query?: {
                 /** @description Only operations in this state. */
                 state?: components["schemas"]["OperationState"];
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -19528,6 +20052,11 @@ export interface operations {
                  *     may be empty although more follow: go on with `nextCursor`.
                  */
                 text?: string;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -19602,6 +20131,11 @@ export interface operations {
     audit_anchor_list: {
         parameters: {
             query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -19780,6 +20314,11 @@ export interface operations {
                 nested?: boolean;
                 /** @description Also those that are gone, as long as they are remembered. */
                 deleted?: boolean;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -19811,6 +20350,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -19866,6 +20409,10 @@ export interface operations {
             header: {
                 /** @description The ETag of the object as you know it. */
                 "If-Match": string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -19897,8 +20444,15 @@ export interface operations {
             query?: {
                 /** @description Also when other stacks use its outputs. */
                 force?: boolean;
+                /** @description Why; it stands in events and in the audit trail. */
+                reason?: string;
             };
-            header?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
             path: {
                 /** @description Name or id of the project. */
                 project: string;
@@ -19926,6 +20480,10 @@ export interface operations {
             header: {
                 /** @description The ETag of the object as you know it. */
                 "If-Match": string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -19958,6 +20516,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -19986,6 +20548,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -20014,6 +20580,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -20042,6 +20612,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -20108,8 +20682,13 @@ export interface operations {
                 after?: components["schemas"]["StackEventId"];
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
-                /** @description `nextCursor` of the page before. */
+                /**
+                 * @description `nextCursor` of the page before; with `watch`, the id of an event that is known, such as the cursor of the last message
+                 *     seen: what happened after it is told, and without one everything that is kept.
+                 */
                 cursor?: string;
+                /** @description Keep the connection open and stream what happens, the oldest first. */
+                watch?: boolean;
             };
             header?: never;
             path: {
@@ -20129,6 +20708,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Listing62"];
+                    "text/event-stream": string;
                 };
             };
         };
@@ -20166,6 +20746,11 @@ export interface operations {
             query?: {
                 /** @description Also of stacks that are resources of this one, so many below each other. */
                 depth?: number;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -20370,6 +20955,11 @@ export interface operations {
             query?: {
                 /** @description Only of this stack, by name or by id. */
                 stack?: string;
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -20401,6 +20991,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -20452,7 +21046,12 @@ export interface operations {
     stack_plan_remove: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
             path: {
                 /** @description Name or id of the project. */
                 project: string;
@@ -20477,6 +21076,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -20529,6 +21132,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -20551,7 +21158,7 @@ export interface operations {
             };
         };
     };
-    stack_revision_list: {
+    stack_plugin_list: {
         parameters: {
             query?: {
                 /** @description At most this many items (1 to 1000, default 100). */
@@ -20563,8 +21170,6 @@ export interface operations {
             path: {
                 /** @description Name or id of the project. */
                 project: string;
-                /** @description Name or id of the stack. */
-                stack: string;
             };
             cookie?: never;
         };
@@ -20581,17 +21186,48 @@ export interface operations {
             };
         };
     };
-    stack_revision_get: {
+    stack_plugin_push: {
         parameters: {
             query?: never;
+            header?: {
+                /** @description Repeats with the same key and body have one effect. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StackPluginPushBody"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackPluginView"];
+                };
+            };
+        };
+    };
+    stack_plugin_get: {
+        parameters: {
+            query?: {
+                /** @description Number of the version; the newest when absent. */
+                version?: number;
+            };
             header?: never;
             path: {
                 /** @description Name or id of the project. */
                 project: string;
-                /** @description Name or id of the stack. */
-                stack: string;
-                /** @description Number of the revision. */
-                revision: number;
+                /** @description Name of the plugin. */
+                plugin: string;
             };
             cookie?: never;
         };
@@ -20603,14 +21239,75 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StackRevisionView"];
+                    "application/json": components["schemas"]["StackPluginView"];
                 };
             };
         };
     };
-    stack_snapshot_list: {
+    stack_plugin_remove: {
         parameters: {
             query?: {
+                /** @description Number of the version; the newest when absent. */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the plugin. */
+                plugin: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    stack_plugin_version_list: {
+        parameters: {
+            query?: {
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name of the plugin. */
+                plugin: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing66"];
+                };
+            };
+        };
+    };
+    stack_revision_list: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
                 /** @description At most this many items (1 to 1000, default 100). */
                 limit?: number;
                 /** @description `nextCursor` of the page before. */
@@ -20638,12 +21335,83 @@ export interface operations {
             };
         };
     };
+    stack_revision_get: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+                /** @description Number of the revision. */
+                revision: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackRevisionView"];
+                };
+            };
+        };
+    };
+    stack_snapshot_list: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only those of which this expression holds, such as `name startsWith "web"`; see the page on filters. A page may
+                 *     be empty although more follow.
+                 */
+                filter?: string;
+                /** @description At most this many items (1 to 1000, default 100). */
+                limit?: number;
+                /** @description `nextCursor` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Name or id of the project. */
+                project: string;
+                /** @description Name or id of the stack. */
+                stack: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Listing68"];
+                };
+            };
+        };
+    };
     stack_snapshot_create: {
         parameters: {
             query?: never;
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -20673,7 +21441,12 @@ export interface operations {
     stack_snapshot_get: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
             path: {
                 /** @description Name or id of the project. */
                 project: string;
@@ -20699,7 +21472,12 @@ export interface operations {
     stack_snapshot_remove: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
             path: {
                 /** @description Name or id of the project. */
                 project: string;
@@ -20756,6 +21534,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -20785,7 +21567,12 @@ export interface operations {
     stack_export: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
             path: {
                 /** @description Name or id of the project. */
                 project: string;
@@ -20813,6 +21600,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -20841,6 +21632,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -20896,7 +21691,12 @@ export interface operations {
                 /** @description Id of the hold; the caller's own when absent. */
                 hold?: components["schemas"]["LockHoldId"];
             };
-            header?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
             path: {
                 /** @description Name or id of the project. */
                 project: string;
@@ -20919,7 +21719,12 @@ export interface operations {
     stack_lock_acquire: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
+            };
             path: {
                 /** @description Name or id of the project. */
                 project: string;
@@ -20953,6 +21758,10 @@ export interface operations {
             header?: {
                 /** @description Repeats with the same key and body have one effect. */
                 "Idempotency-Key"?: string;
+                /** @description Id of the approval, where a policy asks for one. */
+                "Hostler-Approval"?: string;
+                /** @description The reason for doing it without the approval that a policy asks for. */
+                "Hostler-Break-Glass"?: string;
             };
             path: {
                 /** @description Name or id of the project. */
@@ -21061,7 +21870,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing68"];
+                    "application/json": components["schemas"]["Listing69"];
                 };
             };
         };
@@ -21190,7 +21999,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing69"];
+                    "application/json": components["schemas"]["Listing70"];
                 };
             };
         };
@@ -21250,7 +22059,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing70"];
+                    "application/json": components["schemas"]["Listing71"];
                 };
             };
         };
@@ -21298,7 +22107,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listing71"];
+                    "application/json": components["schemas"]["Listing72"];
                 };
             };
         };

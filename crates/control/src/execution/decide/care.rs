@@ -207,7 +207,7 @@ impl Pass<'_> {
             CareKind::Validate => self.validated(care).await,
             CareKind::Drift | CareKind::DriftAfter => self.drifted(care).await,
             CareKind::Snapshot => self.kept(care).await,
-            CareKind::Rollback => self.rolled_back(care).await,
+            CareKind::Rollback => Box::pin(self.rolled_back(care)).await,
         }
     }
 

@@ -427,10 +427,6 @@ impl Account {
 }
 
 impl Noun for Account {
-    fn names_among(&self, _: &ResourceSchema) -> String {
-        "principals".to_owned()
-    }
-
     fn schema(&self) -> ResourceSchema {
         let is_user = self.kind == PrincipalKind::User;
         let (name, about) = match is_user {

@@ -206,6 +206,7 @@ impl Memory {
 }
 
 /// How a call stands.
+#[expect(clippy::large_enum_variant, reason = "there is one of it, for as long as it is looked at")]
 enum Stand {
     Going,
     Told(PluginReply),

@@ -267,7 +267,7 @@ mod tests {
         let watchers = |want: WatcherWant| Ask::Watcher { want };
         let made = ask(watchers(WatcherWant::Register(watcher.clone()))).await;
         assert_eq!(made, Reply::Done(true));
-        assert_eq!(services.watcher_list().await.unwrap(), [watcher.clone()]);
+        assert_eq!(services.watcher_list().await.unwrap(), std::slice::from_ref(&watcher));
         assert_eq!(ask(watchers(WatcherWant::List)).await, Reply::Watchers(vec![watcher]));
         let gone = WatcherWant::Remove { id: "w".into() };
         assert_eq!(ask(watchers(gone.clone())).await, Reply::Done(true));
