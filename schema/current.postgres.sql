@@ -1152,6 +1152,40 @@ CREATE INDEX stack_plan_project ON stack_plan USING btree (project_id, id);
 
 CREATE INDEX stack_plan_stack ON stack_plan USING btree (stack_id, id);
 
+CREATE TABLE stack_plugin (
+    id text COLLATE "C" NOT NULL,
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    version bigint NOT NULL,
+    kind text NOT NULL,
+    file text NOT NULL,
+    artefact bytea NOT NULL,
+    manifest text NOT NULL,
+    place text NOT NULL,
+    created_by text NOT NULL,
+    time_created bigint NOT NULL,
+    CONSTRAINT stack_plugin_pkey PRIMARY KEY (id),
+    CONSTRAINT stack_plugin_project_id_fkey FOREIGN KEY (project_id) REFERENCES project(id),
+    CONSTRAINT stack_plugin_project_id_name_version_key UNIQUE (project_id, name, version)
+);
+
+CREATE TABLE stack_plugin_name (
+    project_id text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    version_last bigint NOT NULL,
+    CONSTRAINT stack_plugin_name_pkey PRIMARY KEY (project_id, name)
+);
+
+CREATE TABLE stack_plugin_use (
+    plugin_id text COLLATE "C" NOT NULL,
+    definition_id text COLLATE "C" NOT NULL,
+    stack_id text COLLATE "C" NOT NULL,
+    CONSTRAINT stack_plugin_use_pkey PRIMARY KEY (plugin_id, definition_id),
+    CONSTRAINT stack_plugin_use_plugin_id_fkey FOREIGN KEY (plugin_id) REFERENCES stack_plugin(id)
+);
+
+CREATE INDEX stack_plugin_use_stack ON stack_plugin_use USING btree (stack_id, definition_id);
+
 CREATE TABLE stack_resource (
     id text COLLATE "C" NOT NULL,
     stack_id text COLLATE "C" NOT NULL,

@@ -1047,6 +1047,37 @@ CREATE INDEX stack_plan_project ON stack_plan (project_id, id);
 
 CREATE INDEX stack_plan_stack ON stack_plan (stack_id, id);
 
+CREATE TABLE stack_plugin (
+    id TEXT NOT NULL PRIMARY KEY,
+    project_id TEXT NOT NULL REFERENCES project (id),
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    file TEXT NOT NULL,
+    artefact BLOB NOT NULL,
+    manifest TEXT NOT NULL,
+    place TEXT NOT NULL,
+    created_by TEXT NOT NULL,
+    time_created INTEGER NOT NULL,
+    UNIQUE (project_id, name, version)
+) STRICT;
+
+CREATE TABLE stack_plugin_name (
+    project_id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    version_last INTEGER NOT NULL,
+    PRIMARY KEY (project_id, name)
+) STRICT;
+
+CREATE TABLE stack_plugin_use (
+    plugin_id TEXT NOT NULL REFERENCES stack_plugin (id),
+    definition_id TEXT NOT NULL,
+    stack_id TEXT NOT NULL,
+    PRIMARY KEY (plugin_id, definition_id)
+) STRICT;
+
+CREATE INDEX stack_plugin_use_stack ON stack_plugin_use (stack_id, definition_id);
+
 CREATE TABLE stack_resource (
     id TEXT NOT NULL PRIMARY KEY,
     stack_id TEXT NOT NULL REFERENCES stack (id),
