@@ -32,6 +32,7 @@ const KINDS: Record<ObjectKind, true> = {
   "software-config": true,
   "software-deployment": true,
   stack: true,
+  "stack-plugin": true,
   "state-namespace": true,
   task: true,
   "task-array": true,
