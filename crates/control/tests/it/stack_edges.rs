@@ -1,6 +1,8 @@
 //! Where stacks meet what is there already: objects that nobody knows of, what was broken off, and what lies below.
 
-use hostler_control::StackEdit;
+use std::time::Duration;
+
+use hostler_control::{StackEdit, StatePlace};
 use hostler_model::SecretRef;
 use hostler_model::stack::{StackDriftKind, StackName};
 use hostler_trust::SecretBytes;
@@ -17,6 +19,38 @@ fn entry(key: &str, value: &str) -> Value {
 fn file(path: &str, content: &str) -> Value {
     let properties = json!({ "node": "m1", "path": path, "content": content });
     json!({ "type": "Hostler::Host::File", "properties": properties })
+}
+
+async fn is_there(bed: &Bed, key: &str) -> bool {
+    let place = StatePlace { namespace: "app".parse().unwrap(), key: key.parse().unwrap() };
+    bed.control().state_get(&bed.world.project, &place).await.is_ok()
+}
+
+/// An update is overtaken by one that goes back, at any moment: also while what it replaced is being removed, whose name is
+/// wanted again.
+#[tokio::test]
+async fn a_name_that_is_given_up_can_be_had_again() {
+    for mut bed in Box::pin(Bed::both(31, 0)).await {
+        for moment in 0..14 {
+            let name = format!("s{moment}");
+            let with =
+                |key: &str| json!({ "it": entry(key, "x"), "f": file(&format!("/{key}"), "x") });
+            let (a, b) = ("a", "b");
+            let how = bed.create(&name, with(a)).await;
+            assert!(how.starts_with("CREATE_COMPLETE"), "{how}");
+            bed.ask(&name, with(b)).await;
+            for _ in 0..moment {
+                bed.hand.advance().await.unwrap();
+                bed.world.advance(Duration::from_millis(60));
+            }
+            let how = bed.update(&name, with(a)).await;
+            assert!(how.starts_with("UPDATE_COMPLETE"), "after {moment} passes: {how}");
+            assert!(is_there(&bed, a).await && !is_there(&bed, b).await, "after {moment} passes");
+            assert_eq!(bed.machine.paths(), ["/a"], "after {moment} passes");
+            bed.delete(&name).await;
+            assert!(!is_there(&bed, a).await && bed.machine.count() == 0);
+        }
+    }
 }
 
 /// A machine is at something that nobody wants any more; what it makes of it does not stay.

@@ -194,7 +194,7 @@ impl Course {
     }
 
     /// Nothing takes the place of this row any more.
-    fn put_back(&mut self, row: usize) {
+    pub(super) fn put_back(&mut self, row: usize) {
         let Some(other) = self.rows[row].resource.replaced_by.take() else { return };
         self.touch(row);
         if let Some(&i) = self.position.get(&other) {

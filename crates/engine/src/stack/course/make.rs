@@ -153,7 +153,13 @@ impl Course {
             let reason = format!("The Resource {text} requires replacement.");
             self.stand(row, update, StackStatus::Complete, reason);
         }
-        let new = self.push_new(wanted, Some(self.rows[row].resource.id));
+        let new = match self.earlier(node) {
+            Some(earlier) => {
+                self.bring_back(earlier, node, row);
+                earlier
+            }
+            None => self.push_new(wanted, Some(self.rows[row].resource.id)),
+        };
         self.rows[row].resource.replaced_by = Some(self.rows[new].resource.id);
         self.rows[row].resource.traversal = self.stack.traversal;
         self.rows[row].role = Role::Unwanted;
@@ -164,6 +170,35 @@ impl Course {
         self.nodes[node].row = new;
         self.rows[new].role = Role::Node(node);
         self.try_ready(node);
+    }
+
+    /// An object that stood in this place before, and that an update which was overtaken did not come to remove: a change that
+    /// leads back finds it as it was. What was replaced in this very traversal is not what is wanted.
+    fn earlier(&self, node: usize) -> Option<usize> {
+        let wanted = self.nodes[node].wanted.map(|wanted| &self.goal.wanted[wanted])?;
+        let rows = self.nodes[node].after.iter().copied();
+        let mut fitting = rows.filter(|&i| {
+            let resource = &self.rows[i].resource;
+            resource.replaced_by.is_some()
+                && resource.traversal != self.stack.traversal
+                && resource.deed.is_none()
+                && resource.kind == wanted.kind
+                && resource.physical.is_some()
+                && resource.standing.status == StackStatus::Complete
+                && resource.standing.action != ResourceAction::Delete
+                && !self.is_paused(i)
+        });
+        fitting.next_back()
+    }
+
+    /// A row that was to go is the resource of its name again, in the place of another.
+    fn bring_back(&mut self, row: usize, node: usize, instead_of: usize) {
+        self.put_back(row);
+        self.nodes[node].after.retain(|&i| i != row);
+        self.rows[row].left -= 1;
+        self.uncleared -= 1;
+        self.rows[row].resource.replaces = Some(self.rows[instead_of].resource.id);
+        self.touch(row);
     }
 
     /// The part of a node in this traversal is done, and whoever waited for it waits no more.

@@ -116,6 +116,27 @@ fn another_object_takes_the_place_of_one() {
 }
 
 #[test]
+fn what_was_replaced_is_found_again_by_a_change_that_leads_back() {
+    let mut desk = Desk::made(goal(1, &[("a", &[]), ("b", &["a"])]), StackOptions::default());
+    let first = desk.row_mut("a").id;
+    desk.change(StackAction::Update, goal(2, &[("a", &[]), ("b", &["a"])]));
+    desk.answer("a", Verdict::Replace);
+    desk.answer("a", Verdict::Create);
+    desk.end("a", Outcome::Done);
+    desk.said.clear();
+    desk.change(StackAction::Update, goal(3, &[("a", &[]), ("b", &["a"])]));
+    desk.answer("a", Verdict::Replace);
+    desk.answer("a", Verdict::Unchanged);
+    desk.answer("b", Verdict::Unchanged);
+    assert_eq!(desk.begun(), ["a delete"], "no third object is made");
+    desk.end("a", Outcome::Done);
+    assert_eq!(desk.standing(), "UPDATE_COMPLETE");
+    let a = desk.row_mut("a");
+    assert_eq!((a.id, a.replaces, a.replaced_by), (first, None, None));
+    assert_eq!(desk.rows().count(), 2);
+}
+
+#[test]
 fn an_update_that_fails_goes_back() {
     let first = goal(1, &[("a", &[])]);
     let mut desk = Desk::made(first.clone(), rolling_back());
