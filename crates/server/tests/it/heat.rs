@@ -1,5 +1,7 @@
 //! Heat's API over its real router: what the clients of OpenStack send, and what they compare in the answers.
 
+use std::time::Duration;
+
 use axum::Router;
 use hostler_control::{ControlConfig, StackAdvance, StackConfig};
 use hostler_server::heat::{DoorParts, Doors, heat_router, signal_router};
@@ -88,6 +90,28 @@ impl Heat {
         body: Option<Value>,
     ) -> (u16, String, String) {
         fault(&self.call(method, path, body).await)
+    }
+
+    /// As far as one pass goes.
+    pub(crate) async fn pass(&mut self) {
+        let pass = self.hand.advance().await.unwrap();
+        assert_eq!(pass.report.failed, 0, "a pass over a stack failed");
+    }
+
+    /// Until a stack, at its path in Hostler's own API, is not under way any more; some of its objects take their time.
+    pub(crate) async fn at_rest(&mut self, path: &str) {
+        let all = async {
+            loop {
+                self.settle().await;
+                let reply = self.world.call_as(&self.owner, Method::GET, path, None).await;
+                if !reply.status.is_success() || reply.json()["standing"]["status"] != "in-progress"
+                {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), all).await.expect("it comes to rest");
     }
 
     pub(crate) async fn settle(&mut self) {

@@ -33,6 +33,7 @@ mod routes;
 mod schedules;
 mod secrets;
 mod stack_plans;
+mod stack_supersede;
 mod stack_watching;
 mod stacks;
 mod state;

@@ -276,7 +276,7 @@ async fn everything_that_is_wrong_with_a_template_is_told_at_its_place() {
         ),
         (
             "a function that does not exist",
-            "resources:\n  a: { type: OS::Heat::None, properties: { get_parm: x } }\noutputs:\n  o: { value: { get_param: nope } }\n",
+            "resources:\n  a: { type: OS::Heat::None, properties: { get_parm: x } }\noutputs:\n  o: { value: { get_attr: [nope, x] } }\n",
             &["nope"],
         ),
         ("no template", "resources: [\n", &[""]),

@@ -29,6 +29,7 @@ mod stack_counts;
 mod stack_events;
 mod stack_lists;
 mod stack_parts;
+mod stack_plugins;
 mod stack_resources;
 mod stack_software;
 mod stacks;

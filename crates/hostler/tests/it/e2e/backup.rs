@@ -9,7 +9,7 @@ use crate::rig::{Agent, Cli, Database, Rig, Server, until};
 
 const CANARY: &str = "tell-nobody-of-the-canary";
 
-fn make_key(rig: &Rig, name: &str, letter: &str) -> String {
+pub(super) fn make_key(rig: &Rig, name: &str, letter: &str) -> String {
     use std::os::unix::fs::PermissionsExt as _;
     let path = rig.path(name);
     std::fs::write(&path, format!("{}=\n", letter.repeat(43))).unwrap();

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::rig::{Agent, Cli, Rig, Server, is_root, is_running, kill, skipped, until};
 
 /// With what every encoding has to do something about.
-const CANARY: &str = "cANARY/7Zq+Wm\"pL9x&K2~tV";
+pub(super) const CANARY: &str = "cANARY/7Zq+Wm\"pL9x&K2~tV";
 
 fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -28,7 +28,7 @@ fn base64(bytes: &[u8]) -> String {
 }
 
 /// What must be found nowhere: the value, and what encodings make of it wherever it stands.
-fn needles(value: &str) -> Vec<String> {
+pub(super) fn needles(value: &str) -> Vec<String> {
     let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
     let json = serde_json::to_string(value).unwrap();
     let mut needles = vec![value.to_owned(), hex.to_uppercase(), hex];
@@ -42,7 +42,7 @@ fn needles(value: &str) -> Vec<String> {
     needles
 }
 
-fn has_any(bytes: &[u8], needles: &[String]) -> bool {
+pub(super) fn has_any(bytes: &[u8], needles: &[String]) -> bool {
     needles.iter().any(|needle| bytes.windows(needle.len()).any(|part| part == needle.as_bytes()))
 }
 

@@ -64,10 +64,14 @@ impl Collector {
         format!("http://{}", self.address)
     }
 
+    /// Every span that came.
+    pub fn all(&self) -> Vec<Seen> {
+        self.seen.0.lock().unwrap().clone()
+    }
+
     /// Every span of a trace, oldest first.
     pub fn trace(&self, id: &str) -> Vec<Seen> {
-        let seen = self.seen.0.lock().unwrap();
-        let mut spans: Vec<Seen> = seen.iter().filter(|span| span.trace == id).cloned().collect();
+        let mut spans: Vec<Seen> = self.all().into_iter().filter(|span| span.trace == id).collect();
         spans.sort_by_key(|span| span.from);
         spans
     }
