@@ -125,7 +125,7 @@ say "asking https://$address at random"
     --generation-with-security-parameters false \
     --exclude-operation-id logout --exclude-operation-id authority_finish \
     --exclude-operation-id node_deed --exclude-operation-id node_backup_restore \
-    --exclude-operation-id state_stream \
+    --exclude-operation-id state_stream --exclude-operation-id stack_plugin_push \
     --phases examples,coverage,fuzzing,stateful \
     --checks "$checks" \
     --max-examples 20 --request-timeout 20 --workers 1 --continue-on-failure \

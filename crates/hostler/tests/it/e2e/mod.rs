@@ -39,6 +39,7 @@ mod schedules;
 mod secrets;
 mod server_bad_input;
 mod service;
+mod stack_kills;
 mod stack_plugins;
 mod stack_points;
 mod stack_secrets;
